@@ -10,7 +10,7 @@ import type { RunningServer } from './server-process.js';
 const SERVER = 'dist/bench/servers/boot.js';
 /** Enough requests for compilation and the first major garbage collections, and enough to average a single one. */
 const WARM_UP = 20_000;
-const REQUESTS = 2000;
+const MEASURED_REQUESTS = 2000;
 /** Short alternating rounds, because the load of the machine changes within seconds: the ratio is computed for each pair. */
 const TURNS = 8;
 
@@ -84,7 +84,7 @@ async function requestCost(
   for (let turn = 0; turn < rounds * TURNS; turn++) {
     for (const { server, path, costs } of turn % 2 === 0 ? pairs : pairs.toReversed()) {
       const before = (await server.usage()).cpuMicroseconds;
-      const { requests } = await loadPath(server.port, path, REQUESTS);
+      const { requests } = await loadPath(server.port, path, MEASURED_REQUESTS);
       costs.push(((await server.usage()).cpuMicroseconds - before) / requests);
     }
   }

@@ -63,7 +63,7 @@ async function resultsOf(from: string | undefined, rest: readonly string[]): Pro
 }
 
 /** Removes the options that `npm run bench` does not have. */
-function parsed(args: readonly string[]): {
+function parseArguments(args: readonly string[]): {
   readonly from: string | undefined;
   readonly accept: boolean;
   readonly tolerance: number;
@@ -90,7 +90,7 @@ function parsed(args: readonly string[]): {
   };
 }
 
-const { from, accept, tolerance, rest } = parsed(process.argv.slice(2));
+const { from, accept, tolerance, rest } = parseArguments(process.argv.slice(2));
 const measured = ratiosOf(await resultsOf(from, rest));
 if (accept) {
   writeFileSync(

@@ -41,13 +41,13 @@ export interface BenchDatabase {
   drop(): Promise<void>;
 }
 
-interface Table {
+interface SeededTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
 }
 
-const TABLES: readonly Table[] = [
+const SEEDED_TABLES: readonly SeededTable[] = [
   {
     name: 'question',
     columns: ['question_text varchar(200) NOT NULL', 'pub_date @instant NOT NULL'],
@@ -119,7 +119,7 @@ async function openSqlite(): Promise<BenchDatabase> {
     );
     return Promise.resolve();
   };
-  for (const { name, columns, rows } of TABLES) {
+  for (const { name, columns, rows } of SEEDED_TABLES) {
     await run(`CREATE TABLE @${name} (id integer PRIMARY KEY AUTOINCREMENT, ${columns.join(', ')})`);
     const names = columnNames(rows);
     const insert = connection.prepare(
@@ -167,7 +167,7 @@ async function openPostgres(): Promise<BenchDatabase> {
     (await client.query<Record<string, unknown>>(inSchema(sql))).rows;
   await run(`CREATE SCHEMA "${schema}"`);
   try {
-    for (const { name, columns, rows: seeded } of TABLES) {
+    for (const { name, columns, rows: seeded } of SEEDED_TABLES) {
       await run(`CREATE TABLE @${name} (id serial PRIMARY KEY, ${columns.join(', ')})`);
       const values = JSON.stringify(
         seeded.map((row) =>
@@ -181,7 +181,7 @@ async function openPostgres(): Promise<BenchDatabase> {
       await run(`SELECT setval('"${schema}"."${name}_id_seq"', ${seeded.length})`);
     }
     for (const sql of INDEXES) await run(sql);
-    await run(`ANALYZE ${TABLES.map(({ name }) => `@${name}`).join(', ')}`);
+    await run(`ANALYZE ${SEEDED_TABLES.map(({ name }) => `@${name}`).join(', ')}`);
   } catch (error) {
     await run(`DROP SCHEMA "${schema}" CASCADE`);
     throw error;
@@ -192,7 +192,7 @@ async function openPostgres(): Promise<BenchDatabase> {
     environment: { BENCH_DATABASE: 'postgres', BENCH_POSTGRES_URL: url, BENCH_POSTGRES_SCHEMA: schema },
     run,
     rows,
-    analyze: () => run(`ANALYZE ${TABLES.map(({ name }) => `@${name}`).join(', ')}`),
+    analyze: () => run(`ANALYZE ${SEEDED_TABLES.map(({ name }) => `@${name}`).join(', ')}`),
     restore: async () => {
       for (const sql of RESTORE) await run(sql);
       await run('VACUUM ANALYZE @choice, @question');

@@ -4,7 +4,7 @@ import type { ProcessWatch } from './memory-watch.js';
 import { median } from './report.js';
 import type { RunningServer } from './server-process.js';
 
-export const PLAIN = '/rest/v1/log/entry/';
+export const PLAIN_LIST = '/rest/v1/log/entry/';
 /** More clients than a pool has connections. */
 export const SLOW_READERS = 12;
 /** The number of consecutive lists, over which a leak would accumulate. */
@@ -29,7 +29,7 @@ export interface Measuring {
 
 /** Measures all goals on a server that has just been started. */
 export async function measureGoals(measuring: Measuring): Promise<Goal[]> {
-  const whole = await readWhole(measuring, PLAIN, LISTS);
+  const whole = await readWhole(measuring, PLAIN_LIST, LISTS);
   return [
     await firstByte(measuring, whole.firstByte),
     {
@@ -60,7 +60,7 @@ export async function readWhole(
   path: string,
   lists = 1,
 ): Promise<Whole> {
-  const small = await LongList.open(server.port, `${PLAIN}1/`);
+  const small = await LongList.open(server.port, `${PLAIN_LIST}1/`);
   await small.end();
   await pause(500);
   const idle = watch.rss();
@@ -93,7 +93,7 @@ export async function firstBytes(port: number, path: string, count = FIRST_BYTES
 }
 
 async function firstByte({ server }: Measuring, cold: number): Promise<Goal> {
-  const times = await firstBytes(server.port, PLAIN);
+  const times = await firstBytes(server.port, PLAIN_LIST);
   const middle = median(times) ?? 0;
   return {
     name: `first byte under 100 ms: median of ${FIRST_BYTES}`,
@@ -107,7 +107,7 @@ async function readSlowly({ server, watch, database, seconds }: Measuring): Prom
   const idle = watch.rss();
   watch.forgetPeak();
   const lists = await Promise.all(
-    Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN)),
+    Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN_LIST)),
   );
   for (const list of lists) list.slowDown();
   await pause(2000);
@@ -157,7 +157,7 @@ async function status(port: number, id: number, change?: object): Promise<number
   const options = change
     ? { method: 'PATCH', body: JSON.stringify(change), headers: { 'content-type': 'application/json' } }
     : {};
-  const response = await fetch(`http://127.0.0.1:${port}${PLAIN}${id}/`, options);
+  const response = await fetch(`http://127.0.0.1:${port}${PLAIN_LIST}${id}/`, options);
   await response.arrayBuffer();
   return response.status;
 }
@@ -178,7 +178,7 @@ async function leave({ server, watch }: Measuring): Promise<Goal[]> {
   const resident: number[] = [];
   for (let round = 0; round < ROUNDS_OF_LEAVING; round++) {
     const lists = await Promise.all(
-      Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN)),
+      Array.from({ length: SLOW_READERS }, () => LongList.open(server.port, PLAIN_LIST)),
     );
     await pause(300);
     for (const list of lists) list.leave();
@@ -208,7 +208,7 @@ async function leave({ server, watch }: Measuring): Promise<Goal[]> {
 
 /** A table that disappears before the server reads a later page. */
 async function breakOff({ server, database }: Measuring): Promise<Goal> {
-  const list = await LongList.open(server.port, PLAIN);
+  const list = await LongList.open(server.port, PLAIN_LIST);
   await pause(500);
   await database.run('ALTER TABLE @entry RENAME TO entry_away');
   try {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const MEBIBYTE = 2 ** 20;
-const PAGE = 4096;
+const PAGE_BYTES = 4096;
 
 /** Measures a server process from outside, because a busy process could not report its own memory. */
 export class ProcessWatch {
@@ -9,7 +9,7 @@ export class ProcessWatch {
 
   /** Resident memory in MiB. */
   rss(): number {
-    return (Number(readFileSync(`/proc/${this.pid}/statm`, 'utf8').split(' ')[1]) * PAGE) / MEBIBYTE;
+    return (Number(readFileSync(`/proc/${this.pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES) / MEBIBYTE;
   }
 
   /** Resets `peak`. */

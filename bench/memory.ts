@@ -121,7 +121,7 @@ const goals = table(
   ['', ...titles],
   (combinations[0]?.goals ?? []).map(({ name }, at) => [
     name,
-    ...combinations.map((each) => verdict(each.goals[at])),
+    ...combinations.map((each) => goalVerdict(each.goals[at])),
   ]),
 );
 const others = combinations.map(
@@ -133,6 +133,6 @@ console.log(report);
 if (values.out !== undefined) writeFileSync(values.out, report);
 process.exit(combinations.every((each) => each.goals.every(({ met }) => met)) ? 0 : 1);
 
-function verdict(goal: Goal | undefined): string {
+function goalVerdict(goal: Goal | undefined): string {
   return goal ? `${goal.met ? 'met' : '**not met**'}: ${goal.measured}` : '';
 }

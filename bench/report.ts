@@ -15,11 +15,11 @@ export interface DatabaseResult {
   readonly missing: Readonly<Record<string, string>>;
 }
 
-type Figure = (sample: Sample) => number | undefined;
+type FigureOf = (sample: Sample) => number | undefined;
 
-const SPEED: Figure = ({ requestsPerSecond }) => requestsPerSecond;
-const CPU: Figure = ({ cpu }) => cpu;
-const DATABASE_CPU: Figure = ({ databaseCpu }) => databaseCpu;
+const SPEED: FigureOf = ({ requestsPerSecond }) => requestsPerSecond;
+const CPU: FigureOf = ({ cpu }) => cpu;
+const DATABASE_CPU: FigureOf = ({ databaseCpu }) => databaseCpu;
 
 /** The report of one database, as Markdown. */
 export function reportOf(result: DatabaseResult): string {
@@ -42,7 +42,7 @@ export function reportOf(result: DatabaseResult): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-function figures(result: DatabaseResult, figure: Figure): string {
+function figures(result: DatabaseResult, figure: FigureOf): string {
   const rows = result.contestants.filter(({ name }) =>
     result.measured.some(({ contestant }) => contestant === name),
   );
@@ -92,10 +92,10 @@ function goalCell(
     const most = ratio(result, { workload, fast: contestant, slow }, 'cpu');
     return most === undefined ? [] : [`, ${name} ${most.toFixed(2)}`];
   });
-  return `≥ ${goal}: requests/s ${verdict(speed, goal)}, CPU ${verdict(cpu, goal)}${beside.join('')}`;
+  return `≥ ${goal}: requests/s ${ratioVerdict(speed, goal)}, CPU ${ratioVerdict(cpu, goal)}${beside.join('')}`;
 }
 
-function verdict(value: number, goal: number): string {
+function ratioVerdict(value: number, goal: number): string {
   return `${value.toFixed(2)} ${value >= goal ? 'met' : '**not met**'}`;
 }
 
@@ -148,13 +148,13 @@ export function ratio(
 function valuesOf(
   { measured }: Pick<DatabaseResult, 'measured'>,
   { name, workload }: { readonly name: string; readonly workload: Workload },
-  figure: Figure,
+  figure: FigureOf,
 ): number[] {
   const found = measured.find((each) => each.contestant === name && each.workload === workload);
   return (found?.samples ?? []).map(figure).filter((value) => value !== undefined);
 }
 
-function has(result: DatabaseResult, figure: Figure): boolean {
+function has(result: DatabaseResult, figure: FigureOf): boolean {
   return result.measured.some(({ samples }) => samples.some((sample) => figure(sample) !== undefined));
 }
 

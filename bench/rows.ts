@@ -14,7 +14,7 @@ export function upTo(count: number): number[] {
 }
 
 export function questionRow(n: number): Row {
-  return { id: n, question_text: `What is the answer to question ${four(n)}?`, pub_date: instant(n) };
+  return { id: n, question_text: `What is the answer to question ${four(n)}?`, pub_date: instantText(n) };
 }
 
 /** Zero-padded, so that the order is the same in every collation. */
@@ -35,7 +35,7 @@ export function studentRow(n: number): Row {
     name: `Student ${four(n)}`,
     email: `student${n}@example.org`,
     credits: n % 30,
-    enrolled_at: instant(n * 11),
+    enrolled_at: instantText(n * 11),
   };
 }
 
@@ -63,7 +63,7 @@ export function enrolmentsOf(student: number): Row[] {
   return upTo(COURSES_OF_A_STUDENT).map((n) => enrolmentRow((student - 1) * COURSES_OF_A_STUDENT + n));
 }
 
-function instant(n: number): string {
+function instantText(n: number): string {
   return new Date(START + n * 60_007).toISOString();
 }
 

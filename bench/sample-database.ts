@@ -50,7 +50,7 @@ export async function openSampleDatabase(replicated: boolean): Promise<SampleDat
     version: `PostgreSQL ${rows[0]?.server_version ?? ''}${replicated ? ', with a replica for reads' : ''}`,
     environment: { DATABASE_URL, REPLICA_URL },
     fill: async () => {
-      await run(ROWS);
+      await run(SEED_STATEMENTS);
       const at = await primary.query<{ readonly lsn: string }>('SELECT pg_current_wal_insert_lsn() AS lsn');
       for (const replica of clients.slice(1)) await shows(replica, at.rows[0]?.lsn ?? '');
     },
@@ -80,7 +80,7 @@ export async function openSampleDatabase(replicated: boolean): Promise<SampleDat
 }
 
 /** As many rows as in the other workloads of the benchmark. */
-const ROWS: readonly string[] = [
+const SEED_STATEMENTS: readonly string[] = [
   `INSERT INTO polls_question (id, question_text, pub_date) SELECT n, 'What is the answer to question ' || n || '?', timestamp '2022-10-02 09:23:28.297' FROM generate_series(1, ${QUESTIONS}) AS n`,
   `INSERT INTO polls_choice (id, choice_text, votes, "questionId") SELECT n, 'Choice ' || n, (n * 7) % 100, (n + 9) / 10 FROM generate_series(1, ${CHOICES}) AS n`,
   `INSERT INTO edu_student (id, name) SELECT n, 'Student ' || n FROM generate_series(1, ${STUDENTS}) AS n`,

@@ -44,14 +44,14 @@ export async function measureVariant(
   { turns, settle }: MeasureOptions,
 ): Promise<VariantRun> {
   const { server, requests } = participant;
-  const first = await cpuOf(server, FIRST_REQUESTS, requests.mixed(false));
+  const first = await measureCpu(server, FIRST_REQUESTS, requests.mixed(false));
   await checkAnswers(server.port, requests);
   await loadRequests(server.port, settle, requests.mixed(true));
   const samples: Record<ItemWorkload, Cost[]> = { list: [], retrieve: [], create: [], change: [] };
   for (let turn = 0; turn < turns; turn++) {
     for (const workload of ITEM_WORKLOADS) {
       const sample = async (each: Participant): Promise<number> =>
-        cpuOf(each.server, TURN[workload], each.requests.of(workload));
+        measureCpu(each.server, TURN[workload], each.requests.of(workload));
       const before = turn % 2 === 0 ? await sample(reference) : undefined;
       const cpu = await sample(participant);
       const plain = before ?? (await sample(reference));
@@ -70,7 +70,7 @@ export async function measureVariant(
   };
 }
 
-async function cpuOf(server: RunningServer, amount: number, requests: RequestsOf): Promise<number> {
+async function measureCpu(server: RunningServer, amount: number, requests: RequestsOf): Promise<number> {
   const before = (await server.usage()).cpuMicroseconds;
   const { requests: answered } = await loadRequests(server.port, amount, requests);
   return ((await server.usage()).cpuMicroseconds - before) / answered;

@@ -38,7 +38,7 @@ export function reportOf(title: string, runs: readonly VariantRun[]): string {
     table(HEAD, [
       [
         'plain model, µs',
-        ...FIGURES.map((figure) => (median(plain.map((run) => cpuOf(run, figure))) ?? 0).toFixed(0)),
+        ...FIGURES.map((figure) => (median(plain.map((run) => cpuPerRequest(run, figure))) ?? 0).toFixed(0)),
       ],
       [`plain model, ${plain.length} runs`, ...FIGURES.map((figure) => spread(plain, baseline, figure))],
       ...others.map((run) => [
@@ -76,7 +76,7 @@ function valueOf(run: VariantRun, figure: Figure): number {
   return figure === 'first' ? run.first : run.costs[figure].ratio;
 }
 
-function cpuOf(run: VariantRun, figure: Figure): number {
+function cpuPerRequest(run: VariantRun, figure: Figure): number {
   return figure === 'first' ? run.first : run.costs[figure].cpu;
 }
 
@@ -92,7 +92,7 @@ function ratioCell(value: number, limited: boolean): string {
 function typicalTable(runs: readonly VariantRun[], baseline: Baseline): string {
   const times = runs.map((run) => [
     `${variantOf(run.variant).title}, µs`,
-    ...FIGURES.map((figure) => cpuOf(run, figure).toFixed(0)),
+    ...FIGURES.map((figure) => cpuPerRequest(run, figure).toFixed(0)),
   ]);
   const find = (name: VariantName): VariantRun | undefined => runs.find(({ variant }) => variant === name);
   const goals = PAIRS.flatMap(([ours, byHand]) => {
@@ -102,13 +102,13 @@ function typicalTable(runs: readonly VariantRun[], baseline: Baseline): string {
     const rows = [[`${variantOf(ours).title} ÷ plain model`, ...toPlain]];
     if (!slow) return rows;
     const gains = FIGURES.map((figure) => valueOf(slow, figure) / valueOf(fast, figure));
-    const cells = gains.map((gain, at) => goalCell(gain, FIGURES[at] !== 'first'));
+    const cells = gains.map((gain, at) => limitCell(gain, FIGURES[at] !== 'first'));
     return [...rows, [`by hand ÷ ${variantOf(ours).title} (goal: ≥ ${BY_HAND_GOAL})`, ...cells]];
   });
   return table(HEAD, [...times, ...goals]);
 }
 
-function goalCell(gain: number, limited: boolean): string {
+function limitCell(gain: number, limited: boolean): string {
   return limited && gain < BY_HAND_GOAL ? `${gain.toFixed(2)} (**not met**)` : gain.toFixed(2);
 }
 

@@ -13,7 +13,7 @@ export type ItemWorkload = (typeof ITEM_WORKLOADS)[number];
 export const BASE = '/rest/v1/shop/';
 export const HAND_BASE = '/';
 /** The number of different requests of a workload, which one connection repeats. */
-const REQUESTS = 24;
+const DISTINCT_REQUESTS = 24;
 const JSON_BODY = { 'content-type': 'application/json' };
 
 export type RequestsOf = (connection: number) => readonly LoadRequest[];
@@ -39,7 +39,7 @@ export class ItemRequests {
     return (connection) => {
       const each = ITEM_WORKLOADS.map((workload) => this.make(workload, connection));
       const between = others ? this.others() : [];
-      return Array.from({ length: REQUESTS }, (_, at) => [
+      return Array.from({ length: DISTINCT_REQUESTS }, (_, at) => [
         ...each.map((requests) => requests[at]),
         at % 4 === 0 ? between[at] : undefined,
       ])
@@ -99,11 +99,11 @@ export class ItemRequests {
       case 'list':
         return this.lists();
       case 'retrieve':
-        return Array.from({ length: REQUESTS }, () => this.retrieve(this.itemOf(connection)));
+        return Array.from({ length: DISTINCT_REQUESTS }, () => this.retrieve(this.itemOf(connection)));
       case 'create':
-        return Array.from({ length: REQUESTS }, () => this.create());
+        return Array.from({ length: DISTINCT_REQUESTS }, () => this.create());
       case 'change':
-        return Array.from({ length: REQUESTS }, () => this.change(this.itemOf(connection)));
+        return Array.from({ length: DISTINCT_REQUESTS }, () => this.change(this.itemOf(connection)));
       default:
         return workload satisfies never;
     }
@@ -111,8 +111,8 @@ export class ItemRequests {
 
   private lists(): readonly LoadRequest[] {
     if (!this.variant.paged || this.variant.byHand)
-      return this.firstPages(REQUESTS, this.variant.paged === true);
-    return this.firstPages(REQUESTS / 2, false).flatMap((first) => {
+      return this.firstPages(DISTINCT_REQUESTS, this.variant.paged === true);
+    return this.firstPages(DISTINCT_REQUESTS / 2, false).flatMap((first) => {
       let next = first.path;
       return [
         {
@@ -147,7 +147,7 @@ export class ItemRequests {
   }
 
   private others(): readonly LoadRequest[] {
-    return Array.from({ length: REQUESTS }, (_, at): LoadRequest => {
+    return Array.from({ length: DISTINCT_REQUESTS }, (_, at): LoadRequest => {
       const headers = this.headers(userOf(this.random.integer(1, READERS)));
       if (at % 8 === 0) return { method: 'GET', path: this.path('category'), headers };
       return { method: 'GET', path: this.path('owner', this.random.integer(1, READERS)), headers };

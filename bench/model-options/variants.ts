@@ -76,7 +76,7 @@ export interface Variant {
 
 const owned = ({ id }: User): string => `owner=${id}`;
 const TEXT = { sqlite: 'varchar(40)', postgres: 'varchar(40)' };
-const INSTANT = {
+const INSTANT_COLUMN = {
   type: { sqlite: 'datetime', postgres: 'timestamp' },
   value: (random: Random) => random.instant(),
 };
@@ -133,9 +133,9 @@ const ALL: Readonly<Record<VariantName, Omit<Variant, 'name'>>> = {
     title: '`timestamptz` column',
     databases: ['postgres'],
     list: owned,
-    extra: { ...INSTANT, type: { sqlite: 'datetime', postgres: 'timestamptz' } },
+    extra: { ...INSTANT_COLUMN, type: { sqlite: 'datetime', postgres: 'timestamptz' } },
   },
-  datetime: { title: '`datetime` (`timestamp`) column', list: owned, extra: INSTANT },
+  datetime: { title: '`datetime` (`timestamp`) column', list: owned, extra: INSTANT_COLUMN },
   decimal: {
     title: '`decimal` column',
     list: owned,

@@ -44,7 +44,7 @@ function objectOf(table: Table, { instant, object }: Writer): string {
   );
 }
 
-function listOf(table: Table, rest: string, writer: Writer): string {
+function listSql(table: Table, rest: string, writer: Writer): string {
   return `SELECT ${writer.joined('row.text')} FROM (SELECT ${objectOf(table, writer)} AS text FROM ${table} ${rest}) AS row`;
 }
 
@@ -54,11 +54,11 @@ function statementsOf(writer: Writer): Readonly<Record<StatementName, string>> {
     `SELECT (${list}) WHERE EXISTS (SELECT 1 FROM ${parent} WHERE id = $1)`;
   return {
     question: `SELECT ${objectOf('question', writer)} FROM question WHERE id = $1`,
-    students: listOf('student', 'ORDER BY id', writer),
-    choices: listOf('choice', 'ORDER BY id', writer),
-    choicesWithVotes: listOf('choice', 'WHERE votes = $1 ORDER BY choice_text DESC', writer),
-    choicesOf: below('question', listOf('choice', 'WHERE question_id = $1 ORDER BY id', writer)),
-    enrolmentsOf: below('student', listOf('enrolment', 'WHERE student_id = $1 ORDER BY id', writer)),
+    students: listSql('student', 'ORDER BY id', writer),
+    choices: listSql('choice', 'ORDER BY id', writer),
+    choicesWithVotes: listSql('choice', 'WHERE votes = $1 ORDER BY choice_text DESC', writer),
+    choicesOf: below('question', listSql('choice', 'WHERE question_id = $1 ORDER BY id', writer)),
+    enrolmentsOf: below('student', listSql('enrolment', 'WHERE student_id = $1 ORDER BY id', writer)),
     createChoice: `INSERT INTO choice (choice_text, votes, note, question_id) VALUES ($1, $2, $3, $4) RETURNING ${objectOf('choice', writer)}`,
     updateQuestion: `UPDATE question SET question_text = $2 WHERE id = $1 RETURNING ${objectOf('question', writer)}`,
   };

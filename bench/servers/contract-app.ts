@@ -61,7 +61,7 @@ function send(reply: Reply, text: string | undefined, allow: string): void {
   reply.end(text);
 }
 
-function listOf(rows: string | undefined): string | undefined {
+function jsonArray(rows: string | undefined): string | undefined {
   return rows === undefined ? undefined : `[${rows}]`;
 }
 
@@ -121,13 +121,13 @@ class ContractController {
 
   @Get('polls/question/:id/choices/')
   async choicesOf(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
-    send(reply, listOf(await database.choicesOf(Number(id))), LIST);
+    send(reply, jsonArray(await database.choicesOf(Number(id))), LIST);
   }
 
   @Get('polls/choice/')
   async choices(@Query() { votes }: { votes?: string }, @Res() reply: Reply): Promise<void> {
     if (votes !== undefined) {
-      send(reply, listOf(await database.choicesWithVotes(Number(votes))), LIST);
+      send(reply, jsonArray(await database.choicesWithVotes(Number(votes))), LIST);
       return;
     }
     setHeaders(reply, LIST);
@@ -158,12 +158,12 @@ class ContractController {
 
   @Get('edu/student/')
   async students(@Res() reply: Reply): Promise<void> {
-    send(reply, listOf(await database.students()), LIST);
+    send(reply, jsonArray(await database.students()), LIST);
   }
 
   @Get('edu/student/:id/course_set/')
   async enrolmentsOf(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
-    send(reply, listOf(await database.enrolmentsOf(Number(id))), LIST);
+    send(reply, jsonArray(await database.enrolmentsOf(Number(id))), LIST);
   }
 }
 

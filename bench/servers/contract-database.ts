@@ -34,7 +34,7 @@ const TABLES = {
 } as const;
 
 type Table = keyof typeof TABLES;
-type Kind = 'integer' | 'text' | 'instant';
+type ColumnKind = 'integer' | 'text' | 'instant';
 
 /** The JSON of a row by the database, with the same checks of its correctness as in this package. */
 interface Writer {
@@ -46,7 +46,7 @@ interface Writer {
 interface Member {
   readonly column: string;
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: ColumnKind;
 }
 
 function membersOf(table: Table): readonly Member[] {
@@ -58,7 +58,7 @@ function membersOf(table: Table): readonly Member[] {
   }));
 }
 
-const FORMS: Readonly<Record<Kind, string>> = {
+const FORMS: Readonly<Record<ColumnKind, string>> = {
   integer: '(?:null|-?\\d{1,15})',
   text: '(?:null|"[^"\\\\]*(?:\\\\.[^"\\\\]*)*")',
   instant: '(?:null|"\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z")',
@@ -108,14 +108,14 @@ const POSTGRES: Writer = {
   isRight: () => () => true,
 };
 
-function postgresText(column: string, kind: Kind): string {
+function postgresText(column: string, kind: ColumnKind): string {
   if (kind === 'integer') return `${column}::text`;
   return kind === 'text'
     ? `to_json(${column}::text)::text`
     : `'"' || left(to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), 23) || 'Z"'`;
 }
 
-const PAGE = 1000;
+const PAGE_ROWS = 1000;
 
 /** A page of a list as text, and whether there may be another one; undefined if the parent does not exist. */
 interface Page {
@@ -142,7 +142,7 @@ export function openContractDatabase(): ContractDatabase {
     table: Table,
     rest: { readonly where: string; readonly order?: string; readonly parent?: string; readonly last?: true },
   ): ((...values: readonly unknown[]) => Promise<Page | undefined>) => {
-    const rows = `SELECT ${writer.row(table)} AS text, t.id AS id FROM ${table} t WHERE ${rest.where} ORDER BY ${rest.order ?? 't.id'} LIMIT ${PAGE}`;
+    const rows = `SELECT ${writer.row(table)} AS text, t.id AS id FROM ${table} t WHERE ${rest.where} ORDER BY ${rest.order ?? 't.id'} LIMIT ${PAGE_ROWS}`;
     const readPage = run(
       name,
       `WITH page AS (${rows}) SELECT count(*), count(p.text), ${writer.joined}, ${rest.parent ?? '1'}, ${rest.last ? 'max(p.id)' : 'NULL'} FROM page p`,
@@ -154,7 +154,7 @@ export function openContractDatabase(): ContractDatabase {
       const page = String(text ?? '');
       if (Number(count) !== Number(written) || !isRight(page))
         throw new Error(`A row of ${table} is not written so`);
-      return { text: page, last: Number(count) < PAGE ? undefined : last };
+      return { text: page, last: Number(count) < PAGE_ROWS ? undefined : last };
     };
   };
   const one = run('question', `SELECT ${writer.row('question')} FROM question t WHERE t.id = $1 LIMIT 1`);

@@ -92,7 +92,7 @@ class ItemsOfHeader implements Permission {
 
 const SECRET = 'a secret of the benchmark, 32 letters or more';
 const PAGES = { pageSize: 100 } as const;
-const TYPICAL: RestifyOptions = {
+const TYPICAL_OPTIONS: RestifyOptions = {
   pagination: new PageNumberPagination(PAGES),
   permissions: [IsAuthenticated, OwnItems],
   filterFields: {
@@ -121,8 +121,8 @@ const OPTIONS: Partial<Readonly<Record<VariantName, RestifyOptions>>> = {
   basic: { authentication: [basic(verifyPassword)], permissions: [IsAuthenticated] },
   bearer: { authentication: [guard(TokenGuard, 'Bearer')], permissions: [IsAuthenticated] },
   'version-etag': { conditional: true },
-  'typical-basic': { ...TYPICAL, authentication: [basic(verifyPassword)] },
-  'typical-bearer': { ...TYPICAL, authentication: [guard(TokenGuard, 'Bearer')] },
+  'typical-basic': { ...TYPICAL_OPTIONS, authentication: [basic(verifyPassword)] },
+  'typical-bearer': { ...TYPICAL_OPTIONS, authentication: [guard(TokenGuard, 'Bearer')] },
 };
 
 const EXTRA: Partial<Readonly<Record<VariantName, ColumnOptions>>> = {

@@ -15,8 +15,8 @@ const NOT_FOUND: Answer = { status: 404 };
 /** Without a framework: as little code as possible between the socket and the driver. */
 async function answer(request: IncomingMessage, database: RawDatabase): Promise<Answer> {
   const { method = '', url = '' } = request;
-  if (method === 'GET') return get(url, database);
-  const body = parsed(await textOf(request));
+  if (method === 'GET') return handleGet(url, database);
+  const body = parseJsonObject(await textOf(request));
   if (body === undefined) return { status: 400 };
   if (method === 'POST' && url === '/choices') return create(body, database);
   const [, , id] = ID.exec(url) ?? [];
@@ -25,7 +25,7 @@ async function answer(request: IncomingMessage, database: RawDatabase): Promise<
   return one(await database.updateQuestion([body.question_text, Number(id)]));
 }
 
-async function get(url: string, database: RawDatabase): Promise<Answer> {
+async function handleGet(url: string, database: RawDatabase): Promise<Answer> {
   const [, collection, id, nested] = ID.exec(url) ?? [];
   if (id !== undefined && nested === undefined) return one(await database.question([Number(id)]));
   if (id !== undefined) {
@@ -68,7 +68,7 @@ function one(rows: readonly unknown[]): Answer {
   return rows.length === 0 ? NOT_FOUND : { status: 200, body: rows[0] };
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? { ...value } : undefined;

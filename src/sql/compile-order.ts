@@ -12,15 +12,15 @@ export interface CursorPosition {
 
 /** The expressions of an ORDER BY clause. */
 export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {
-  return order.flatMap((term) => compileTerm(term, scope)).join(', ');
+  return order.flatMap((term) => compileOrderTerm(term, scope)).join(', ');
 }
 
 /** Specifies the position of NULL only if it differs from the database's default, because an index provides the default order alone. */
-function compileTerm(term: OrderTerm, scope: Scope): readonly string[] {
+function compileOrderTerm(term: OrderTerm, scope: Scope): readonly string[] {
   const { column, compared } = cursorOf(term, scope);
   const sorted = `${compared}${term.descending ? ' DESC' : ' ASC'}`;
   const first = isNullsFirst(term, scope);
-  if (!isNullable(term) || first === nullsFirstByDefault(term, scope)) return [sorted];
+  if (!mayBeNull(term) || first === nullsFirstByDefault(term, scope)) return [sorted];
   return scope.dialect.nullsClause
     ? [`${sorted} NULLS ${first ? 'FIRST' : 'LAST'}`]
     : [`${column} IS NULL ${first ? 'DESC' : 'ASC'}`, sorted];
@@ -85,7 +85,7 @@ function compileEqual(term: OrderTerm, value: Json, scope: Scope): string {
 
 /** The lower bound of the first term; undefined if later rows may hold NULL, which no comparison matches. */
 function compileBound(term: OrderTerm, value: Json, scope: Scope): string | undefined {
-  if (value === null || (isNullable(term) && !isNullsFirst(term, scope))) return undefined;
+  if (value === null || (mayBeNull(term) && !isNullsFirst(term, scope))) return undefined;
   const { compared, bind } = cursorOf(term, scope);
   return `${compared} ${term.descending ? '<=' : '>='} ${bind(value)}`;
 }
@@ -95,7 +95,7 @@ function compileTermAfter(term: OrderTerm, value: Json, scope: Scope): string {
   const first = isNullsFirst(term, scope);
   if (value === null) return first ? `${column} IS NOT NULL` : '1 = 0';
   const after = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
-  return isNullable(term) && !first ? `(${after} OR ${column} IS NULL)` : after;
+  return mayBeNull(term) && !first ? `(${after} OR ${column} IS NULL)` : after;
 }
 
 function isNullsFirst(term: OrderTerm, scope: Scope): boolean {
@@ -106,7 +106,7 @@ function nullsFirstByDefault({ descending }: OrderTerm, { dialect }: Scope): boo
   return dialect.nullsFirst !== descending;
 }
 
-function isNullable({ operand }: OrderTerm): boolean {
+function mayBeNull({ operand }: OrderTerm): boolean {
   return operand.column.nullable || operand.hops.length > 0;
 }
 

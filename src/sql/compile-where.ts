@@ -11,7 +11,7 @@ import type { Scope } from './query-scope.js';
 const TRUE = '1 = 1';
 const FALSE = '1 = 0';
 
-const TEXT: DataType = { kind: 'string', trim: false };
+const UNTRIMMED_TEXT: DataType = { kind: 'string', trim: false };
 
 /** Compiles a condition to SQL. Values become parameters; everything else is an identifier of the compiled model. */
 export function compileCondition(condition: Condition, scope: Scope): string {
@@ -29,7 +29,7 @@ export function compileCondition(condition: Condition, scope: Scope): string {
     case 'compare':
       return compileComparison(condition, scope);
     case 'term':
-      return compileTerm(condition, scope);
+      return compileSearchTerm(condition, scope);
     case 'related':
       return compileRelated(condition, scope);
     default:
@@ -167,10 +167,13 @@ const TERM_PARTS: Readonly<Record<Exclude<TermMatch, 'regex' | 'fulltext'>, Text
   exact: 'whole',
 };
 
-function compileTerm({ operand, match, term }: Extract<Condition, { kind: 'term' }>, scope: Scope): string {
+function compileSearchTerm(
+  { operand, match, term }: Extract<Condition, { kind: 'term' }>,
+  scope: Scope,
+): string {
   const column = scope.operand(operand);
   if (match === 'regex' || match === 'fulltext')
-    return scope.dialect.matchSpecial(column, match, scope.bind(term, TEXT));
+    return scope.dialect.matchSpecial(column, match, scope.bind(term, UNTRIMMED_TEXT));
   return scope.dialect.matchText(
     column,
     { text: term, where: TERM_PARTS[match], insensitive: true },

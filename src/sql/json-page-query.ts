@@ -90,7 +90,7 @@ const PAGE = 'restify_page';
  */
 export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonRowOptions): Statement {
   const { parent, count, where } = page;
-  const edges = edgesOf(page, scope);
+  const edges = selectEdges(page, scope);
   const rows = jsonRowsOf(page, scope, { ...writing, edges });
   const values = [
     'count(*)',
@@ -133,7 +133,7 @@ interface Edges {
 
 const NO_EDGES: Edges = { columns: () => [], picked: [] };
 
-function edgesOf(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 'resource'>): Edges {
+function selectEdges(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 'resource'>): Edges {
   const { edges, order, limit, lookahead, from } = page;
   if (edges === 'none') return NO_EDGES;
   const key = edges === 'last' && !lookahead ? keyOrder(order, resource.key) : undefined;
@@ -190,7 +190,7 @@ export function readJsonPage(
   if (Number(parents) === 0) throw new NotFound();
   const size = Math.min(Number(count), page.limit);
   const more = Number(count) > size;
-  const edges = readEdges(raw, edgesOf(page, scope));
+  const edges = readEdges(raw, selectEdges(page, scope));
   const whole = String(joined ?? '');
   const rows = more ? json.removeRow(page.from?.backward === true ? 'first' : 'last', whole) : whole;
   const isRight = edges !== undefined && Number(written) === Number(count) && json.isValidJson(rows);

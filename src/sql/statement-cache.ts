@@ -129,7 +129,7 @@ export class StatementCache {
     const junction = through ? this.conditionKey(through, values) : '';
     const target = this.conditionKey(condition, values);
     if (junction === undefined || target === undefined) return undefined;
-    return `(${pathOf(hops)}${relation.name} has ${target} through ${junction})`;
+    return `(${pathKey(hops)}${relation.name} has ${target} through ${junction})`;
   }
 
   private comparisonKey(
@@ -141,17 +141,17 @@ export class StatementCache {
     const compared = lookup === 'in' ? (value as readonly Json[]) : [value];
     if (compared.includes(null)) return undefined;
     for (const each of compared) values.push(this.dialect.encode(each, type));
-    return `${nameOf(operand)} ${lookup}${compared.length}`;
+    return `${operandKey(operand)} ${lookup}${compared.length}`;
   }
 }
 
 /** Lookups that bind each value once and unchanged. */
 const REUSABLE_LOOKUPS: ReadonlySet<Lookup> = new Set(['exact', 'ne', 'gt', 'gte', 'lt', 'lte', 'in']);
 
-function nameOf({ hops, column }: Operand): string {
-  return hops.length === 0 ? JSON.stringify(column.id) : `${pathOf(hops)}${JSON.stringify(column.id)}`;
+function operandKey({ hops, column }: Operand): string {
+  return hops.length === 0 ? JSON.stringify(column.id) : `${pathKey(hops)}${JSON.stringify(column.id)}`;
 }
 
-function pathOf(hops: Operand['hops']): string {
+function pathKey(hops: Operand['hops']): string {
   return hops.map(({ name }) => `${name}/`).join('');
 }

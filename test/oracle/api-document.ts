@@ -50,7 +50,7 @@ interface PlainResponse {
 }
 
 const JSON_TYPE = 'application/json';
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** An OpenAPI 3.1 document, which is all that the oracle knows of an application. */

@@ -8,7 +8,7 @@ export interface Broken {
   readonly field: string | undefined;
 }
 
-const WRONG = [
+const WRONG_VALUES = [
   null,
   true,
   {},
@@ -40,12 +40,12 @@ const WRONG = [
   '../..',
 ];
 
-const TRIES = 40;
+const MAX_BREAK_ATTEMPTS = 40;
 
 /** Makes one part of a valid body invalid. Undefined if no invalid value was found. */
 export function breakBody(given: Schema, body: unknown, making: Making): Broken | undefined {
   const schema = making.document.resolve(given);
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_BREAK_ATTEMPTS; tries++) {
     const broken = attempt(schema, body, making);
     if (!making.document.fits(given, making.resolve(broken.body))) return broken;
   }
@@ -82,7 +82,7 @@ function wrongValue(given: Schema, making: Making): unknown {
   const { random, document } = making;
   const schema = document.resolve(given);
   const near = nearMisses(schema);
-  return near.length > 0 && random.chance(0.4) ? random.pick(near) : random.pick(WRONG);
+  return near.length > 0 && random.chance(0.4) ? random.pick(near) : random.pick(WRONG_VALUES);
 }
 
 /** Values just outside of the limits of the schema. */

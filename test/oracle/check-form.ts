@@ -20,7 +20,7 @@ const OF_HTTP = new Set([
   'transfer-encoding',
 ]);
 
-const JSON_TYPE = /[/+]json$/;
+const JSON_MEDIA_TYPES = /[/+]json$/;
 
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -87,7 +87,7 @@ function checkBody(document: ApiDocument, { content }: ApiResponse, answer: Answ
   const type = String(answer.headers['content-type']);
   // JSON has no parameters; for other formats, the document has the type without parameters.
   const [plain = ''] = type.split(';');
-  const pointer = content.get(JSON_TYPE.test(plain) ? type : plain);
+  const pointer = content.get(JSON_MEDIA_TYPES.test(plain) ? type : plain);
   if (pointer === undefined)
     return [
       {
@@ -95,7 +95,7 @@ function checkBody(document: ApiDocument, { content }: ApiResponse, answer: Answ
         detail: `${type}, and not ${[...content.keys()].join(', ')}`,
       },
     ];
-  if (!JSON_TYPE.test(type)) return [];
+  if (!JSON_MEDIA_TYPES.test(type)) return [];
   if (answer.json === undefined) return [{ rule: 'the body is no JSON', detail: answer.text.slice(0, 300) }];
   const wrong = document.answerProblem(pointer, answer.json);
   return wrong === undefined

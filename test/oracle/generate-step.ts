@@ -1,3 +1,4 @@
+import { METHODS } from './api-document.js';
 import type { ApiDocument, ApiOperation } from './api-document.js';
 import { breakBody } from './break-value.js';
 import { breakQuery, makeQuery } from './make-query.js';
@@ -15,7 +16,6 @@ import type { Intent, Step } from './step.js';
 const BROKEN = 0.35;
 /** The number of existing objects from which on a long run deletes as many as it creates, so that lists stay short. */
 const CROWDED = 300;
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** The target of a step: its path with tokens, and the object. */
 interface Place {

@@ -5,7 +5,7 @@ import type { Making } from './make-value.js';
 export type Query = readonly (readonly [name: string, value: string])[];
 
 /** Texts that are neither numbers nor booleans nor dates. */
-const WRONG = ['many', '1.5.2', '0x10', '--3', '2022-13-45', '{}', 'tr ue'];
+const WRONG_TEXTS = ['many', '1.5.2', '0x10', '--3', '2022-13-45', '{}', 'tr ue'];
 
 const GROUPS = /`(or|and)\(/;
 
@@ -60,7 +60,7 @@ export function breakQuery(
     (each) => each.in === 'query' && isStrict(making.document, each.schema),
   );
   if (strict.length === 0) return undefined;
-  return [making.random.pick(strict).name, making.random.pick(WRONG)];
+  return [making.random.pick(strict).name, making.random.pick(WRONG_TEXTS)];
 }
 
 function isStrict(document: ApiDocument, given: Schema): boolean {

@@ -63,11 +63,11 @@ const FLOATS = [0, 1, 1.5, -2.25, 0.1, 1000, 1e10, -1e-5];
 const ANY = [null, true, 0, 'text', [], [1, [null]], {}, { a: { b: [1.5, 'é'] } }];
 
 /** The maximum number of attempts to generate a valid value. */
-const TRIES = 50;
+const MAX_VALUE_ATTEMPTS = 50;
 
 /** Generates a valid value. `name` is the name of the field. Throws if it finds none. */
 export function makeValue(schema: Schema, making: Making, name = ''): unknown {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_VALUE_ATTEMPTS; tries++) {
     const value = candidate(schema, making, name);
     if (making.document.fits(schema, making.resolve(value))) return value;
   }

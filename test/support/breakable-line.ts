@@ -43,7 +43,7 @@ export function breakableLine(database: TestDatabase): BreakableLine {
         sockets.delete(socket);
         other.destroy();
       });
-      if (socket === far && replacement) replace(far, near, replacement);
+      if (socket === far && replacement) replaceChunk(far, near, replacement);
       else socket.pipe(other);
       if (stalled) socket.unpipe(other).pause();
     }
@@ -113,7 +113,7 @@ export function breakableLine(database: TestDatabase): BreakableLine {
   };
 }
 
-function replace(from: Socket, to: Socket, replacement: Replacement): void {
+function replaceChunk(from: Socket, to: Socket, replacement: Replacement): void {
   from.on('data', (chunk: Buffer) => {
     const other = replacement(chunk);
     if (other) to.end(other);

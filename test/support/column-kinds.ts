@@ -940,7 +940,7 @@ export function lookupsOf({ uncompared, column }: Kind): readonly Lookup[] {
 }
 
 /** The lookups that compare a column with one value, and the `ordered` values that each of them matches. */
-export function comparisonsOf(kind: Kind): readonly Comparison[] {
+export function comparisonsOf(kind: Kind): readonly LookupCase[] {
   const { ordered } = kind;
   const places = new Set([0, Math.floor(ordered.length / 2), ordered.length - 1]);
   const lookups = lookupsOf(kind);
@@ -967,7 +967,7 @@ export function comparisonsOf(kind: Kind): readonly Comparison[] {
 
 type Found = readonly [lookup: Lookup, values: readonly unknown[]];
 
-export interface Comparison {
+export interface LookupCase {
   readonly parameter: string;
   readonly value: unknown;
   readonly found: readonly unknown[];

@@ -19,7 +19,7 @@ const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.
  */
 JsonReader.prototype.list = function (this: JsonReader, plan, output) {
   const texts = fastList.call(this, plan, output);
-  const comparison = comparisonFor(this['rows']);
+  const comparison = comparisonOfReader(this['rows']);
   return this.inDatabase(output) && comparison
     ? both({ reader: this, comparison, plan, output }, iterated(texts))
     : texts;
@@ -27,9 +27,9 @@ JsonReader.prototype.list = function (this: JsonReader, plan, output) {
 
 /** The same for a single row, with its validator columns where they are read. */
 JsonReader.prototype.retrieve = function (this: JsonReader, plan, output) {
-  const comparison = comparisonFor(this['rows']);
+  const comparison = comparisonOfReader(this['rows']);
   return comparison && output.isDefault
-    ? comparedRow(this, comparison, { plan, output })
+    ? compareReadRow(this, comparison, { plan, output })
     : fastRow.call(this, plan, output);
 };
 
@@ -38,7 +38,7 @@ interface ReadOfOne {
   readonly output: JsonOutput;
 }
 
-async function comparedRow(
+async function compareReadRow(
   reader: JsonReader,
   comparison: Comparison,
   { plan, output }: ReadOfOne,
@@ -54,7 +54,7 @@ async function comparedRow(
 
 /** The same for a requested page, including its count. */
 PageReader.prototype.json = function (this: PageReader, plan, output) {
-  const comparison = comparisonFor(this['readers'].rows);
+  const comparison = comparisonOfReader(this['readers'].rows);
   return comparison && output.isDefault
     ? comparedPage(this, comparison, { plan, output })
     : fastPage.call(this, plan, output);
@@ -79,7 +79,7 @@ async function comparedPage(
   }
 }
 
-function comparisonFor(reader: RowReader): Comparison | undefined {
+function comparisonOfReader(reader: RowReader): Comparison | undefined {
   return comparisonOf(reader['tables'].of(reader.resource).dataSource);
 }
 

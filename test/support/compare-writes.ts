@@ -20,13 +20,13 @@ const fast = {
 
 /** In an application with comparison, a row created by a direct INSERT must equal the row that TypeORM would store. */
 DirectWriter.prototype.create = function (this: DirectWriter, plan) {
-  const comparison = comparisonFor(insideOf(this));
+  const comparison = comparisonOfWriter(insideOf(this));
   return comparison ? comparedCreate(this, comparison, plan) : fast.create.call(this, plan);
 };
 
 /** Likewise a row changed by a direct UPDATE. */
 DirectWriter.prototype.update = function (this: DirectWriter, plan) {
-  const comparison = comparisonFor(insideOf(this));
+  const comparison = comparisonOfWriter(insideOf(this));
   return comparison ? comparedUpdate(this, comparison, plan) : fast.update.call(this, plan);
 };
 
@@ -94,7 +94,7 @@ function insideOf(writer: DirectWriter): DirectWriterInside {
   return writer as unknown as DirectWriterInside;
 }
 
-function comparisonFor({ tools, resource }: DirectWriterInside): Comparison | undefined {
+function comparisonOfWriter({ tools, resource }: DirectWriterInside): Comparison | undefined {
   return comparisonOf(tools.tables.of(resource).dataSource);
 }
 
@@ -111,14 +111,14 @@ function storedNow(inside: DirectWriterInside, row: Row): Promise<Stored | undef
 /** The row from RETURNING must equal the row that is read. */
 Object.defineProperty(DirectWriter.prototype, 'execute', {
   value: function (this: DirectWriter, ...given: readonly unknown[]) {
-    const comparison = comparisonFor(insideOf(this));
-    return comparison ? comparedRow(this, comparison, given) : fast.execute.call(this, ...given);
+    const comparison = comparisonOfWriter(insideOf(this));
+    return comparison ? compareWrittenRow(this, comparison, given) : fast.execute.call(this, ...given);
   },
   writable: true,
   configurable: true,
 });
 
-async function comparedRow(
+async function compareWrittenRow(
   writer: DirectWriter,
   comparison: Comparison,
   given: readonly unknown[],

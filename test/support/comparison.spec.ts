@@ -32,7 +32,7 @@ class Paged {
 }
 
 const THINGS = '/rest/v1/compared/thing/';
-const READS = [THINGS, `${THINGS}1/`, '/rest/v1/compared/kept/1/', '/rest/v1/compared/paged/'];
+const READ_PATHS = [THINGS, `${THINGS}1/`, '/rest/v1/compared/kept/1/', '/rest/v1/compared/paged/'];
 const NOTHING = { pages: 0, rows: 0, askedPages: 0, created: 0, changed: 0 };
 
 async function start(settings: Partial<AppSettings> = {}): Promise<StartedApp> {
@@ -44,7 +44,7 @@ async function start(settings: Partial<AppSettings> = {}): Promise<StartedApp> {
 
 /** Replaces a method until the test ends. */
 const replaced: (() => void)[] = [];
-function replace(prototype: object, name: string, value: unknown): void {
+function replaceMethod(prototype: object, name: string, value: unknown): void {
   const before = Object.getOwnPropertyDescriptor(prototype, name);
   if (!before) throw new Error(`No ${name}`);
   Object.defineProperty(prototype, name, { ...before, value });
@@ -53,7 +53,7 @@ function replace(prototype: object, name: string, value: unknown): void {
 
 /** Changes the serialization in the process, so that it differs from that of the database. */
 function plantInReads(): void {
-  replace(ModelSerializer.prototype, 'represent', () => ({ id: 1, text: 'planted' }));
+  replaceMethod(ModelSerializer.prototype, 'represent', () => ({ id: 1, text: 'planted' }));
 }
 
 afterEach(() => {
@@ -62,20 +62,20 @@ afterEach(() => {
 
 test('each kind of read and write is counted for its application', async () => {
   const started = await start();
-  for (const path of READS) expect((await started.client.get(path)).status).toBe(200);
+  for (const path of READ_PATHS) expect((await started.client.get(path)).status).toBe(200);
   expect(started.compared).toMatchObject({ ...NOTHING, pages: 1, rows: 2, askedPages: 1 });
   expect((await started.client.post(THINGS, { text: 'd' })).status).toBe(201);
   expect(started.compared).toMatchObject({ pages: 1, rows: 2, askedPages: 1, created: 1, changed: 1 });
   expect((await started.client.patch(`${THINGS}1/`, { text: 'e' })).status).toBe(200);
   expect(started.compared).toMatchObject({ created: 1, changed: 2 });
-  expect(started.checked).toEqual({ described: READS.length + 2, refused: 0 });
+  expect(started.checked).toEqual({ described: READ_PATHS.length + 2, refused: 0 });
   await started.close();
 });
 
 test('an application with comparison and one without do not affect each other', async () => {
   const [with1, without, with2] = [await start(), await start({ compare: false }), await start()];
   for (const { client } of [with1, without, with2]) {
-    for (const path of READS) await client.get(path);
+    for (const path of READ_PATHS) await client.get(path);
     await client.post(THINGS, { text: 'd' });
   }
   const all = { pages: 1, rows: 2, askedPages: 1, created: 1, changed: 1 };
@@ -92,7 +92,7 @@ test('an application with comparison and one without do not affect each other', 
 });
 
 describe('a planted difference fails the request, and the end of the application,', () => {
-  test.each(READS)('of GET %s', async (path) => {
+  test.each(READ_PATHS)('of GET %s', async (path) => {
     const started = await start();
     plantInReads();
     const failed = await started.client.get(path).then(
@@ -109,7 +109,7 @@ describe('a planted difference fails the request, and the end of the application
   ])('of what a write stores: %s', async (name, method, path) => {
     const started = await start();
     const build = Reflect.get(DirectStatements.prototype, name) as (plan: object) => object;
-    replace(
+    replaceMethod(
       DirectStatements.prototype,
       name,
       function (this: DirectStatements, plan: { readonly values: ReadonlyMap<string, unknown> }) {
@@ -123,7 +123,7 @@ describe('a planted difference fails the request, and the end of the application
   test('in the row that a write returns', async () => {
     const started = await start();
     const rowOf = Reflect.get(DirectWriter.prototype, 'rowOf') as (records: unknown) => object;
-    replace(DirectWriter.prototype, 'rowOf', function (this: DirectWriter, records: unknown) {
+    replaceMethod(DirectWriter.prototype, 'rowOf', function (this: DirectWriter, records: unknown) {
       return { ...rowOf.call(this, records), values: [1, 'planted', 7] };
     });
     expect((await started.client.patch(`${THINGS}1/`, { text: 'd' })).status).toBe(500);
@@ -148,7 +148,7 @@ test.each([
   ],
 ])('a comparison that does not run fails the end of the application: %s', async (name, path, read) => {
   const started = await start();
-  replace(JsonReader.prototype, name, read);
+  replaceMethod(JsonReader.prototype, name, read);
   expect((await started.client.get(path)).status).toBe(200);
   await expect(started.close()).rejects.toThrow('1 answers to GET should have been compared');
 });

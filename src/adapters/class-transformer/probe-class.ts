@@ -125,7 +125,10 @@ function isUnchanged(values: ReadonlyMap<string, unknown>, { direction, options 
   return (
     transformed !== undefined &&
     [...values].every(
-      ([name, value]) => read.has(name) && name in transformed && textOf(transformed[name]) === textOf(value),
+      ([name, value]) =>
+        read.has(name) &&
+        name in transformed &&
+        toComparableJson(transformed[name]) === toComparableJson(value),
     )
   );
 }
@@ -193,11 +196,11 @@ function changeOf(
   if (!entries) return transformProperty(name, SELF, { direction, options: AS_IT_IS }) ? [CHANGED] : [];
   const [key, transformed] = entries.find(([each]) => each === name) ?? entries[0] ?? [name];
   if (key !== name) return [`is renamed "${key}" by class-transformer, and here is not`];
-  return textOf(transformed) === textOf(value) ? [] : [CHANGED];
+  return toComparableJson(transformed) === toComparableJson(value) ? [] : [CHANGED];
 }
 
 /** The value as JSON, in which neither the class of an object nor undefined instead of null makes a difference. */
-function textOf(value: unknown): string {
+function toComparableJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_, each: unknown) =>
     typeof each === 'bigint' ? String(each) : each,
   );

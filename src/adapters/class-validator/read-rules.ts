@@ -26,7 +26,7 @@ export function readRules(metadatas: readonly ValidationMetadataLike[]): ClassRu
     const conditions = all.filter(({ type }) => type === 'conditionalValidation');
     if (conditions.some((each) => each.name !== 'isOptional')) continue;
     if (all.some((each) => each.type === 'nestedValidation' && isUnconditional(each))) nested.add(name);
-    const rules = rulesOf(all.filter(isUnconditional));
+    const rules = combineMetadata(all.filter(isUnconditional));
     values.set(name, conditions.length > 0 ? { ...rules, refusesNull: false } : rules);
   }
   return { values, nested };
@@ -36,7 +36,7 @@ function isUnconditional({ groups, each, validateIf }: ValidationMetadataLike): 
   return (groups ?? []).length === 0 && each !== true && validateIf === undefined;
 }
 
-function rulesOf(metadatas: readonly ValidationMetadataLike[]): ValueRules {
+function combineMetadata(metadatas: readonly ValidationMetadataLike[]): ValueRules {
   return metadatas.reduce<ValueRules>(
     (rules, { name = '', constraints = [] }) => {
       const read = Object.hasOwn(READERS, name) ? READERS[name] : undefined;

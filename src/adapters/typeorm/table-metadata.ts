@@ -32,7 +32,7 @@ export class Tables implements TableRegistry {
 
   /** The quoted table name, qualified with schema and database. */
   pathOf(metadata: EntityMetadata): string {
-    return pathOf(metadata, (name) => this.dataSource.driver.escape(name));
+    return quotePath(metadata, (name) => this.dataSource.driver.escape(name));
   }
 
   private tableOf(metadata: EntityMetadata): Table {
@@ -57,7 +57,7 @@ export class Tables implements TableRegistry {
     return {
       dataSource: this.dataSource,
       metadata,
-      path: pathOf(metadata, quote),
+      path: quotePath(metadata, quote),
       ownAlias: quote(metadata.tableName),
       name,
       column: (alias, column) => {
@@ -89,12 +89,12 @@ function pairConditions(
         `side.${quote(column.referencedColumn?.databaseName ?? '')} = ${alias}.${quote(column.databaseName)}`,
     );
     return [
-      `EXISTS (SELECT 1 FROM ${pathOf(side, quote)} side WHERE ${joined.join(' AND ')} AND side.${quote(deleted.databaseName)} IS NULL)`,
+      `EXISTS (SELECT 1 FROM ${quotePath(side, quote)} side WHERE ${joined.join(' AND ')} AND side.${quote(deleted.databaseName)} IS NULL)`,
     ];
   });
 }
 
-function pathOf({ tablePath }: EntityMetadata, quote: (name: string) => string): string {
+function quotePath({ tablePath }: EntityMetadata, quote: (name: string) => string): string {
   return tablePath
     .split('.')
     .map((part) => (part === '' ? part : quote(part)))

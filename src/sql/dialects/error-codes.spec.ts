@@ -15,7 +15,7 @@ import { SQLITE_FAULTS } from './sqlite-error-codes.js';
 
 const ROOT = createRequire(join(process.cwd(), 'package.json'));
 
-function rowsOf<Code>(
+function casesOf<Code>(
   codes: FaultCodes<Code>,
 ): readonly (readonly [name: string, code: Code, kind: string])[] {
   return Object.entries(codes).flatMap(([kind, named]) =>
@@ -30,7 +30,7 @@ function kindOf(error: DatabaseError | undefined): string | undefined {
 }
 
 describe('errors of SQLite', () => {
-  test.each(rowsOf(SQLITE_FAULTS))('%s is classified by its cause', (_, code, kind) => {
+  test.each(casesOf(SQLITE_FAULTS))('%s is classified by its cause', (_, code, kind) => {
     expect(kindOf(sqlite.errorFor({ driverError: { code, message: '' } }))).toBe(kind);
   });
 
@@ -64,12 +64,12 @@ describe('errors of SQLite', () => {
     const header = join(dirname(ROOT.resolve('better-sqlite3/package.json')), 'deps', 'sqlite3', 'sqlite3.h');
     expect(existsSync(header)).toBe(true);
     const text = readFileSync(header, 'utf8');
-    for (const [name] of rowsOf(SQLITE_FAULTS)) expect(text).toContain(`#define ${name} `);
+    for (const [name] of casesOf(SQLITE_FAULTS)) expect(text).toContain(`#define ${name} `);
   });
 });
 
 describe('errors of PostgreSQL', () => {
-  test.each(rowsOf(POSTGRES_FAULTS))('%s (%s) is classified by its cause', (_, code, kind) => {
+  test.each(casesOf(POSTGRES_FAULTS))('%s (%s) is classified by its cause', (_, code, kind) => {
     expect(kindOf(postgres.errorFor({ driverError: { code: code.padEnd(5, '0') } }))).toBe(kind);
   });
 
@@ -98,7 +98,7 @@ describe('errors of PostgreSQL', () => {
 });
 
 describe('errors of MariaDB and MySQL', () => {
-  test.each(rowsOf(MYSQL_FAULTS))('%s (%i) is classified by its cause', (_, errno, kind) => {
+  test.each(casesOf(MYSQL_FAULTS))('%s (%i) is classified by its cause', (_, errno, kind) => {
     expect(kindOf(mysql('utc').errorFor({ driverError: { errno } }))).toBe(kind);
   });
 
@@ -107,7 +107,7 @@ describe('errors of MariaDB and MySQL', () => {
     const names = ROOT(
       join(dirname(ROOT.resolve('mysql2/package.json')), 'lib', 'constants', 'errors.js'),
     ) as Readonly<Record<string, unknown>>;
-    const other = rowsOf(MYSQL_FAULTS).filter(
+    const other = casesOf(MYSQL_FAULTS).filter(
       ([name, errno]) => names[name] !== errno && names[errno] !== name,
     );
     expect(other.map(([name, errno]) => `${name} ${errno}`)).toEqual([

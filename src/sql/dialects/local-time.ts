@@ -1,6 +1,6 @@
 import { formatInstant } from '../../core/values/dates.js';
 
-const TEXT = /^(\d{4,5})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?Z?$/;
+const DATETIME_TEXT = /^(\d{4,5})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?Z?$/;
 
 interface WallClock {
   readonly parts: readonly [number, number, number, number, number, number];
@@ -8,7 +8,7 @@ interface WallClock {
 }
 
 function parse(text: string): WallClock | undefined {
-  const match = TEXT.exec(text);
+  const match = DATETIME_TEXT.exec(text);
   if (!match) return undefined;
   const number = (index: number): number => Number(match[index] ?? '0');
   return {

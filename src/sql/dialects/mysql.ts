@@ -263,10 +263,10 @@ function errorFor(error: unknown): DatabaseError | undefined {
     ? 'away'
     : mysqlFault({ errno: driverErrorProperty(error, 'errno'), code, message });
   if (kind) return { kind };
-  return typeof code === 'string' ? constraintError(code, message) : undefined;
+  return typeof code === 'string' ? constraintViolation(code, message) : undefined;
 }
 
-function constraintError(code: string, message: string): DatabaseError | undefined {
+function constraintViolation(code: string, message: string): DatabaseError | undefined {
   switch (code) {
     case 'ER_DUP_ENTRY': {
       // The message is localized; MySQL prefixes the table.

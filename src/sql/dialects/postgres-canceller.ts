@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { StatementCanceller } from './statement-canceller.js';
 
 /** The used part of pg's client. */
-interface Client {
+interface PostgresClient {
   readonly processID: number | null | undefined;
   readonly secretKey: number | null | undefined;
   readonly host: string;
@@ -32,7 +32,7 @@ const CANCELLED = '57014';
  */
 export const postgresCanceller: StatementCanceller = {
   cancel(connection, signal) {
-    const client = connection as Client;
+    const client = connection as PostgresClient;
     return new Promise((resolve, reject) => {
       const { processID, secretKey, host, port } = client;
       if (typeof processID !== 'number' || typeof secretKey !== 'number') {
@@ -63,7 +63,7 @@ export const postgresCanceller: StatementCanceller = {
 
   runEmpty(connection) {
     return new Promise((resolve, reject) => {
-      (connection as Client).query('', (error) => {
+      (connection as PostgresClient).query('', (error) => {
         if (error && (error as { readonly code?: unknown }).code !== CANCELLED) reject(error);
         else resolve();
       });
@@ -71,7 +71,7 @@ export const postgresCanceller: StatementCanceller = {
   },
 
   closeSocket(connection) {
-    (connection as Client).connection.stream.destroy();
+    (connection as PostgresClient).connection.stream.destroy();
   },
 };
 

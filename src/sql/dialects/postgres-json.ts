@@ -4,7 +4,7 @@ import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 /** Serialization by string concatenation: PostgreSQL's JSON functions are slower, and insert blanks. */
 export const postgresJson: JsonWriter = {
   columnOf: (type) => {
-    const text = textOf(type);
+    const text = jsonTextOf(type);
     return text && { of: (column) => nullable(text(column)) };
   },
   keyTextOf: ({ kind }) =>
@@ -26,7 +26,7 @@ function nullable({ sql, guard }: JsonSql): JsonSql {
 }
 
 /** The JSON text of a value; NULL for NULL. */
-function textOf(type: DataType): ((column: string) => JsonSql) | undefined {
+function jsonTextOf(type: DataType): ((column: string) => JsonSql) | undefined {
   switch (type.kind) {
     case 'integer':
     case 'boolean':
@@ -44,7 +44,7 @@ function textOf(type: DataType): ((column: string) => JsonSql) | undefined {
         guard: isIsoYear(column),
       });
     case 'datetime':
-      return datetimeOf(type);
+      return datetimeJson(type);
     default:
       return undefined;
   }
@@ -60,7 +60,7 @@ function isIsoYear(column: string): string {
 }
 
 /** A column without a time zone holds local time of this process, which SQL can format only if it is UTC. */
-function datetimeOf({ zoned, digits }: TypeOf<'datetime'>): ((column: string) => JsonSql) | undefined {
+function datetimeJson({ zoned, digits }: TypeOf<'datetime'>): ((column: string) => JsonSql) | undefined {
   if ((!zoned && !runsInUtc()) || (digits !== 6 && digits !== 3)) return undefined;
   return (column) => {
     const clock = `to_char(${zoned ? `${column} AT TIME ZONE 'UTC'` : column}, 'YYYY-MM-DD"T"HH24:MI:SS.US')`;

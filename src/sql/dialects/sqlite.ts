@@ -69,7 +69,7 @@ function read(column: string, type: DataType): string {
 }
 
 /** Formats a decimal without an exponent, with the scale of the column. */
-function decimalText(raw: unknown, scale: number | undefined): string {
+function formatDecimal(raw: unknown, scale: number | undefined): string {
   if (typeof raw === 'number') return scale === undefined ? plainNumberText(raw) : raw.toFixed(scale);
   const text = String(raw);
   return scale === undefined || scale === 0 || text.includes('.') ? text : `${text}.${'0'.repeat(scale)}`;
@@ -82,7 +82,7 @@ function decode(raw: unknown, type: DataType): Json {
     case 'bigint':
       return String(raw);
     case 'decimal':
-      return decimalText(raw, type.scale);
+      return formatDecimal(raw, type.scale);
     case 'datetime':
       return instantOf(String(raw), 'utc', type.digits);
     case 'float':
@@ -196,14 +196,14 @@ function matchText(column: string, part: TextPart, bindText: (text: string) => s
 
 function errorFor(error: unknown): DatabaseError | undefined {
   const message = String(driverErrorProperty(error, 'message') ?? '');
-  const violation = constraintError(message);
+  const violation = constraintViolation(message);
   if (violation) return violation;
   if (/datatype mismatch|string or blob too big|integer overflow/.test(message)) return { kind: 'data' };
   const kind = isServerLost(error) ? 'away' : sqliteFault(driverErrorProperty(error, 'code'), message);
   return kind && { kind };
 }
 
-function constraintError(message: string): DatabaseError | undefined {
+function constraintViolation(message: string): DatabaseError | undefined {
   const unique = /UNIQUE constraint failed: (.*)$/.exec(message)?.[1];
   if (unique !== undefined) return uniqueError(unique);
   if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign-key' };

@@ -40,7 +40,7 @@ export function makeQuery(
   if (isList && method !== 'GET') bulkEntries(random, listed, { method, entries });
   if (method !== 'DELETE') shapeEntries(random, listed, entries);
   if (!resource.options.strict || !isList || isRead(method)) unknownEntries(random, entries);
-  return textOf(entries);
+  return queryText(entries);
 }
 
 function isRead(method: string): boolean {
@@ -51,7 +51,7 @@ function unknownEntries(random: Random, entries: Entries): void {
   if (random.chance(0.02)) entries.push([random.pick(['nothing', 'x__gt', 'search__x']), '1']);
 }
 
-function textOf(entries: Entries): string {
+function queryText(entries: Entries): string {
   return entries.length > 0
     ? `?${entries.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')}`
     : '';

@@ -34,7 +34,7 @@ export function makeSchema(random: Random, number: number, database: string): Sc
   const app = `c${number}`;
   const names = WORDS.slice(0, random.between(2, 4));
   const plain = names.map((word) =>
-    plainEntity(random, { app, number, database, word, className: classOf(number, word) }),
+    plainEntity(random, { app, number, database, word, className: className(number, word) }),
   );
   const related = relate(random, plain, { app, number, database });
   const actors = makeActors(random, app, related);
@@ -45,7 +45,7 @@ export function makeSchema(random: Random, number: number, database: string): Sc
   };
 }
 
-function classOf(number: number, word: string): string {
+function className(number: number, word: string): string {
   return `C${number}${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`;
 }
 
@@ -76,7 +76,7 @@ function plainEntity(
     app,
     model: random.chance(0.5) ? word : className.toLowerCase(),
     registered: true,
-    key: makeKey(random, database),
+    key: makeKeyColumns(random, database),
     columns,
     relations: [],
     uniques: random.chance(0.25) ? uniquePair(columns) : [],
@@ -85,7 +85,7 @@ function plainEntity(
   };
 }
 
-function makeKey(random: Random, database: string): EntitySpec['key'] {
+function makeKeyColumns(random: Random, database: string): EntitySpec['key'] {
   switch (random.weighted({ serial: 6, text: 2, uuid: database === 'postgres' ? 1 : 0, pair: 1 })) {
     case 'serial':
       return { generated: true, columns: [{ name: 'id', kind: 'int' }] };
@@ -238,7 +238,7 @@ function mappedThrough(
   const word = `link${index}`;
   return {
     entity: {
-      name: classOf(naming.number, word),
+      name: className(naming.number, word),
       app: naming.app,
       model: word,
       registered: random.chance(0.5),

@@ -30,7 +30,7 @@ import type { Row } from './state.js';
 import { limitsOf } from './values.js';
 import { changedValues, newValues, store } from './writes.js';
 
-export interface AskedRequest {
+export interface ModelRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export interface Admitted {
   readonly resource: Resource;
   readonly access: Access;
   readonly actor: Actor;
-  readonly asked: AskedRequest;
+  readonly asked: ModelRequest;
   readonly parameters: Parameters;
   readonly given: GivenAnswer;
 }
@@ -83,7 +83,7 @@ export class Model {
   }
 
   /** The expected response to a request, which is applied to the state. */
-  answer(asked: AskedRequest, given: GivenAnswer): Expected {
+  answer(asked: ModelRequest, given: GivenAnswer): Expected {
     const [path = '', query = ''] = asked.path.split(/\?(.*)/s);
     const route = routeOf(this.state, path);
     try {
@@ -100,7 +100,7 @@ export class Model {
     }
   }
 
-  private finish(asked: AskedRequest, route: Route | undefined, answer: Answer): Expected {
+  private finish(asked: ModelRequest, route: Route | undefined, answer: Answer): Expected {
     const { body, status, headers, anyBody, links } = answer;
     const bodies = body === undefined || asked.method === 'HEAD' ? [] : [body];
     return {
@@ -113,7 +113,7 @@ export class Model {
   }
 
   private perform(
-    asked: AskedRequest,
+    asked: ModelRequest,
     given: GivenAnswer,
     { route, parameters }: { readonly route: Route | undefined; readonly parameters: Parameters },
   ): Answer {

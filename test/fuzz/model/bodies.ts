@@ -67,14 +67,14 @@ export function parseBody(context: WriteContext, body: JsonObject, kind: WriteKi
     else values[field.name] = outcome.value;
   }
   if (context.resource.options.strict) {
-    const known = fields.filter((field) => isKnown(context, field)).map(({ name }) => name);
+    const known = fields.filter((field) => isVisibleField(context, field)).map(({ name }) => name);
     for (const name of Object.keys(body)) if (!known.includes(name)) errors[name] = ['Unknown field.'];
   }
   return Object.keys(errors).length > 0 ? { errors, others: values } : { values };
 }
 
 /** Whether the field is visible to the caller. */
-function isKnown({ access, shown }: WriteContext, field: FieldView): boolean {
+function isVisibleField({ access, shown }: WriteContext, field: FieldView): boolean {
   const reads = field.isReadable && (shown === 'all' || shown.has(field.name));
   const writes = field.isWritable && (access.writable === 'all' || access.writable.has(field.name));
   return reads || writes || field.isKey;

@@ -47,19 +47,19 @@ export class Tags {
 /** Tags of the package are longer than those that the generator invents. */
 const MADE_UP = /^(?!"[^"]{4,}"$)/;
 
-interface Asked {
+interface ConditionalRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The status of the response. */
   readonly given: number;
 }
 
-const LIST = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
+const TAG_LIST = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
 /** Throws 412, 428 or 304 by the preconditions of a request and the current state of the object. */
 export function checkConditions(
   tags: Tags,
-  { method, headers, given }: Asked,
+  { method, headers, given }: ConditionalRequest,
   object: {
     readonly object: string;
     readonly content: Content;
@@ -82,7 +82,7 @@ export function checkConditions(
 }
 
 function refuseMalformed(lists: readonly (string | undefined)[]): void {
-  if (lists.some((each) => each !== undefined && each !== '*' && !LIST.test(each)))
+  if (lists.some((each) => each !== undefined && each !== '*' && !TAG_LIST.test(each)))
     throw new Refusal({ status: 400, bodies: [], anyBody: true });
 }
 
@@ -92,7 +92,7 @@ function failed(): Refusal {
 
 function strong(list: string): string[] {
   if (list === '*') return [list];
-  return LIST.test(list) ? list.split(',').map((tag) => tag.trim()) : [];
+  return TAG_LIST.test(list) ? list.split(',').map((tag) => tag.trim()) : [];
 }
 
 function weak(list: string): string[] {

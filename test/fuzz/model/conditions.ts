@@ -85,12 +85,14 @@ export function fitsRows(state: State, { entity, row }: Placed, rows: RowsSpec):
 
 type WhereSpec = Extract<RowsSpec, { kind: 'where' }>;
 
-interface Standing {
+/** A row of an entity, or the empty end of a forward relation. */
+export interface EntityRow {
   readonly entity: EntitySpec;
+  /** Undefined if a forward relation is null. */
   readonly row: Row | undefined;
 }
 
-function fitsWhere(state: State, { entity, row }: Standing, where: WhereSpec): boolean {
+function fitsWhere(state: State, { entity, row }: EntityRow, where: WhereSpec): boolean {
   const [name = '', ...rest] = where.path.split('.');
   const relation = relationNamed(entity, name);
   if (!relation) {

@@ -2,7 +2,7 @@ import type { Json, RelationSpec } from '../schema.js';
 import { decideAll } from './access.js';
 import { fitsRows } from './conditions.js';
 import type { FieldView } from './fields.js';
-import type { Sight } from './filters.js';
+import type { ReadContext } from './filters.js';
 import { orderOf, orderRows } from './ordering.js';
 import { represent } from './represent.js';
 import { childrenOf, collectionOf, throughOf } from './resources.js';
@@ -15,7 +15,7 @@ const MAX_CHILDREN = 100;
 
 /** The objects that replace a key or a link, represented as by GET; undefined if it is not expanded. */
 export function expandedValue(
-  { state, actor }: Sight,
+  { state, actor }: ReadContext,
   { resource, row }: { readonly resource: Resource; readonly row: Row },
   { field, shape }: { readonly field: FieldView; readonly shape: Shape },
 ): Json | undefined {

@@ -11,7 +11,7 @@ import { columnNamed, relationNamed } from '../schema.js';
 import { decideAll } from './access.js';
 import type { Access, Actor, Names } from './access.js';
 import { fitsRows, fitsValue } from './conditions.js';
-import type { Comparison } from './conditions.js';
+import type { Comparison, EntityRow } from './conditions.js';
 import { fieldsOf } from './fields.js';
 import { throughOf } from './resources.js';
 import type { Resource } from './resources.js';
@@ -26,13 +26,13 @@ export interface Term extends Comparison {
 }
 
 /** The requested filters: AND-ed terms refer to the same related object (docs/filters.md, over many). */
-export type Asked =
+export type FilterExpression =
   | { readonly kind: 'term'; readonly term: Term }
-  | { readonly kind: 'and' | 'or'; readonly parts: readonly Asked[] }
-  | { readonly kind: 'not'; readonly part: Asked };
+  | { readonly kind: 'and' | 'or'; readonly parts: readonly FilterExpression[] }
+  | { readonly kind: 'not'; readonly part: FilterExpression };
 
 /** The state, and the caller. */
-export interface Sight {
+export interface ReadContext {
   readonly state: State;
   readonly actor: Actor;
 }
@@ -48,7 +48,7 @@ export interface FilterName {
 }
 
 /** The parameters by which the caller may filter, and their terms. */
-export function filterNames(sight: Sight, resource: Readable): Map<string, FilterName> {
+export function filterNames(sight: ReadContext, resource: Readable): Map<string, FilterName> {
   const names = new Map<string, FilterName>();
   const declared = resource.options.filterFields ?? defaultFilters(sight.state, resource);
   for (const [dotted, lookups] of Object.entries(declared)) {
@@ -79,7 +79,7 @@ export function defaultFilters(
 }
 
 /** Whether the caller may read all fields of the path, and the related models. */
-export function mayAsk(sight: Sight, resource: Readable, path: readonly string[]): boolean {
+export function mayAsk(sight: ReadContext, resource: Readable, path: readonly string[]): boolean {
   const [name = '', ...rest] = path;
   const field = fieldsOf(sight.state, resource).find((each) => each.name === name && each.isReadable);
   if (!field || !isNamed(resource.readable, name)) return false;
@@ -99,7 +99,7 @@ function isNamed(names: Names, name: string): boolean {
 
 /** The grants for a relation: for a many-to-many relation, those of the junction and of the other side. Undefined if one is denied. */
 function grantsOver(
-  { state, actor }: Sight,
+  { state, actor }: ReadContext,
   entity: EntitySpec,
   relation: RelationSpec,
 ): Access[] | undefined {
@@ -122,7 +122,7 @@ function grantsOver(
 }
 
 /** The related rows that the caller may see. */
-export function visibleRelated(sight: Sight, placed: Placed, relation: RelationSpec): Row[] {
+export function visibleRelated(sight: ReadContext, placed: Placed, relation: RelationSpec): Row[] {
   const { state, actor } = sight;
   const target = state.entity(relation.target);
   const access = decideAll(target.options.permissions, { entity: target, actor, method: 'GET' });
@@ -134,7 +134,7 @@ export function visibleRelated(sight: Sight, placed: Placed, relation: RelationS
   return rows.filter((each) => !access.rows || fitsRows(state, { entity: target, row: each }, access.rows));
 }
 
-function overJunction({ state, actor }: Sight, { entity, row }: Placed, relation: ManySpec): Row[] {
+function overJunction({ state, actor }: ReadContext, { entity, row }: Placed, relation: ManySpec): Row[] {
   const through = throughOf(state, relation, { entity, key: row.key });
   const access = decideAll(through.options.permissions, { entity: through.entity, actor, method: 'GET' });
   if (access.kind === 'refusal') return [];
@@ -256,54 +256,48 @@ export function splitValues(text: string): Outcome<string[]> {
   }
 }
 
-interface Standing {
-  readonly entity: EntitySpec;
-  /** Undefined if a forward relation is null. */
-  readonly row: Row | undefined;
-}
-
-export function fitsAsked(sight: Sight, standing: Standing, asked: Asked): boolean {
+export function matchesFilter(sight: ReadContext, entityRow: EntityRow, asked: FilterExpression): boolean {
   switch (asked.kind) {
     case 'term':
-      return fitsTerms(sight, standing, [asked.term]);
+      return fitsTerms(sight, entityRow, [asked.term]);
     case 'and': {
       const flat = flattened(asked);
       const terms = flat.flatMap((part) => (part.kind === 'term' ? [part.term] : []));
       return (
-        fitsTerms(sight, standing, terms) &&
-        flat.every((part) => part.kind === 'term' || fitsAsked(sight, standing, part))
+        fitsTerms(sight, entityRow, terms) &&
+        flat.every((part) => part.kind === 'term' || matchesFilter(sight, entityRow, part))
       );
     }
     case 'or':
-      return asked.parts.some((part) => fitsAsked(sight, standing, part));
+      return asked.parts.some((part) => matchesFilter(sight, entityRow, part));
     case 'not':
-      return !fitsAsked(sight, standing, asked.part);
+      return !matchesFilter(sight, entityRow, asked.part);
     default:
       return asked satisfies never;
   }
 }
 
-function flattened(asked: Extract<Asked, { kind: 'and' | 'or' }>): Asked[] {
+function flattened(asked: Extract<FilterExpression, { kind: 'and' | 'or' }>): FilterExpression[] {
   return asked.parts.flatMap((part) => (part.kind === 'and' ? flattened(part) : [part]));
 }
 
 /** AND-ed terms: those over the same to-many relation refer to one related row. */
-function fitsTerms(sight: Sight, standing: Standing, terms: readonly Term[]): boolean {
+function fitsTerms(sight: ReadContext, entityRow: EntityRow, terms: readonly Term[]): boolean {
   const groups = new Map<string, Term[]>();
   for (const term of terms) {
     const [name = ''] = term.path;
     groups.set(name, [...(groups.get(name) ?? []), term]);
   }
   return [...groups].every(([name, group]) => {
-    const relation = relationNamed(standing.entity, name);
-    if (!relation) return group.every((term) => fitsColumn(standing, term));
+    const relation = relationNamed(entityRow.entity, name);
+    if (!relation) return group.every((term) => fitsColumn(entityRow, term));
     return relation.kind === 'to-one'
-      ? fitsForward(sight, standing, { relation, group })
-      : fitsMany(sight, standing, { relation, group });
+      ? fitsForward(sight, entityRow, { relation, group })
+      : fitsMany(sight, entityRow, { relation, group });
   });
 }
 
-function fitsColumn({ entity, row }: Standing, term: Term): boolean {
+function fitsColumn({ entity, row }: EntityRow, term: Term): boolean {
   const name = term.path[0] ?? '';
   return fitsValue(row?.values[name] ?? null, term, columnNamed(entity, name)?.kind ?? 'varchar');
 }
@@ -314,8 +308,8 @@ interface Group<Kind extends RelationSpec> {
 }
 
 function fitsForward(
-  sight: Sight,
-  { entity, row }: Standing,
+  sight: ReadContext,
+  { entity, row }: EntityRow,
   { relation, group }: Group<Extract<RelationSpec, { kind: 'to-one' }>>,
 ): boolean {
   const target = sight.state.entity(relation.target);
@@ -328,8 +322,8 @@ function fitsForward(
 }
 
 function fitsMany(
-  sight: Sight,
-  { entity, row }: Standing,
+  sight: ReadContext,
+  { entity, row }: EntityRow,
   { relation, group }: Group<RelationSpec>,
 ): boolean {
   const target = sight.state.entity(relation.target);

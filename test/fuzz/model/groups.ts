@@ -1,6 +1,6 @@
 import type { EntitySpec } from '../schema.js';
 import { parseTerm } from './filters.js';
-import type { Asked, FilterName } from './filters.js';
+import type { FilterExpression, FilterName } from './filters.js';
 import type { State } from './state.js';
 import type { Limits } from './values.js';
 
@@ -20,14 +20,14 @@ class GroupReader {
     },
   ) {}
 
-  read(): Asked {
+  read(): FilterExpression {
     const asked = this.expression();
     this.blanks();
     if (this.at < this.given.text.length) throw new GroupError('syntax');
     return asked;
   }
 
-  private expression(): Asked {
+  private expression(): FilterExpression {
     this.blanks();
     const begin = this.at;
     const word = this.match(/(and|or|not)\(/y);
@@ -43,7 +43,7 @@ class GroupReader {
     return { kind: word.startsWith('and') ? 'and' : 'or', parts };
   }
 
-  private term(begin: number): Asked {
+  private term(begin: number): FilterExpression {
     const name = this.match(/[^=!,()"]*/y) ?? '';
     const isNot = this.match(/!=/y) !== undefined;
     if (!isNot && this.match(/=/y) === undefined) throw new GroupError('syntax');
@@ -87,7 +87,7 @@ export function parseGroup(
     readonly names: ReadonlyMap<string, FilterName>;
     readonly limits: Limits;
   },
-): { readonly asked: Asked } | { readonly message: string | undefined } {
+): { readonly asked: FilterExpression } | { readonly message: string | undefined } {
   try {
     return { asked: new GroupReader(state, entity, given).read() };
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { ColumnSpec, EntitySpec, Json } from '../schema.js';
 import type { GivenAnswer } from './answers.js';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const GENERATED_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The generated key in a response, or a different one if it is invalid. */
 export function learnKey(
@@ -11,7 +11,7 @@ export function learnKey(
 ): string | number {
   const key = keyOfBody(given) ?? keyOfLocation(given);
   if (column.kind === 'uuid')
-    return typeof key === 'string' && UUID.test(key) && !before.has(key) ? key : 'no new uuid';
+    return typeof key === 'string' && GENERATED_UUID.test(key) && !before.has(key) ? key : 'no new uuid';
   const number = Number(key);
   if (Number.isInteger(number) && number > before.latest) return number;
   let none = -1;

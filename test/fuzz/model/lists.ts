@@ -3,8 +3,8 @@ import type { Access, Actor } from './access.js';
 import { fitsRows } from './conditions.js';
 import { invalid, refuse, Refusal } from './expected.js';
 import type { ErrorFields } from './expected.js';
-import { filterNames, fitsAsked, parseTerm } from './filters.js';
-import type { Asked, FilterName } from './filters.js';
+import { filterNames, matchesFilter, parseTerm } from './filters.js';
+import type { FilterExpression, FilterName } from './filters.js';
 import { parseGroup } from './groups.js';
 import { orderOf, orderRows } from './ordering.js';
 import type { OrderTerm } from './ordering.js';
@@ -38,24 +38,24 @@ export function listRows(context: ListContext): {
 export function narrowedRows(context: ListContext): Row[] {
   const { state, resource, access, actor, parameters } = context;
   const { entity } = resource;
-  const asked = askedOf(context);
+  const asked = parseFilters(context);
   const granted = resource
     .rows()
     .filter((row) => !access.rows || fitsRows(state, { entity: entity, row: row }, access.rows))
-    .filter((row) => fitsAsked({ state, actor }, { entity, row }, asked));
+    .filter((row) => matchesFilter({ state, actor }, { entity, row }, asked));
   const text = parameters.last('search') ?? '';
   return searchRows({ state, actor }, { resource, readable: access.readable }, { rows: granted, text });
 }
 
 /** The filters of a query string; throws their errors. */
-export function askedOf(context: ListContext): Asked {
+export function parseFilters(context: ListContext): FilterExpression {
   const { state, resource, access, actor, parameters } = context;
   const names = filterNames({ state, actor }, { ...resource, readable: access.readable });
   const errors: ErrorFields = {};
-  const parts: Asked[] = [];
+  const parts: FilterExpression[] = [];
   for (const name of plainNames(parameters)) {
     const filter = names.get(name);
-    const text = filter && textOf(parameters, name, filter);
+    const text = filter && parameterText(parameters, name, filter);
     if (!filter || text === undefined || text === '') continue;
     const outcome = parseTerm({ state, entity: resource.entity }, filter, {
       text,
@@ -86,7 +86,7 @@ function plainNames(parameters: Parameters): string[] {
   return [...new Set(parameters.names.map((name) => name.replace(/\[\]$/, '')))];
 }
 
-function textOf(parameters: Parameters, name: string, { lookup }: FilterName): string | undefined {
+function parameterText(parameters: Parameters, name: string, { lookup }: FilterName): string | undefined {
   return lookup === 'in' || lookup === 'range' ? parameters.listed(name) : parameters.last(name);
 }
 

@@ -1,7 +1,7 @@
 import type { EntitySpec, Json } from '../schema.js';
 import type { Names } from './access.js';
 import { defaultFilters, keyColumnOf, mayAsk, operandOf, relatedTo, visibleRelated } from './filters.js';
-import type { Sight } from './filters.js';
+import type { ReadContext } from './filters.js';
 import type { Resource } from './resources.js';
 import { keyJson } from './state.js';
 import type { Row } from './state.js';
@@ -12,7 +12,7 @@ export interface OrderTerm {
   readonly isDescending: boolean;
 }
 
-export interface OrderContext extends Sight {
+export interface OrderContext extends ReadContext {
   readonly readable: Names;
 }
 
@@ -90,7 +90,7 @@ function compareNullable(
 }
 
 function valueAt(
-  sight: Sight,
+  sight: ReadContext,
   { entity, row }: { readonly entity: EntitySpec; readonly row: Row | undefined },
   path: readonly string[],
 ): Json {

@@ -2,13 +2,13 @@ import type { Json, JsonObject } from '../schema.js';
 import type { Names } from './access.js';
 import { expandedValue } from './expansion.js';
 import { fieldsOf, shownValue } from './fields.js';
-import type { Sight } from './filters.js';
+import type { ReadContext } from './filters.js';
 import type { Resource } from './resources.js';
 import type { Shape } from './shape.js';
 import type { Row } from './state.js';
 
 /** The caller, and the selected fields. */
-export interface View extends Sight {
+export interface View extends ReadContext {
   readonly readable: Names;
   readonly shape?: Shape | undefined;
 }

@@ -20,7 +20,7 @@ export interface Route {
 }
 
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
-const LIST: Readonly<Record<string, OperationName>> = { GET: 'list', POST: 'create' };
+const LIST_OPERATIONS: Readonly<Record<string, OperationName>> = { GET: 'list', POST: 'create' };
 const BULK: Readonly<Record<string, BulkOperationName>> = { PATCH: 'partialUpdate', DELETE: 'destroy' };
 const OBJECT: Readonly<Record<string, OperationName>> = {
   GET: 'retrieve',
@@ -96,7 +96,7 @@ function nested(
 function allowOfList(resource: Resource): string[] {
   const bulk = resource.options.bulk?.operations ?? [];
   const many = Object.fromEntries(Object.entries(BULK).filter(([, name]) => bulk.includes(name)));
-  return allowOf(resource, { ...LIST, ...many });
+  return allowOf(resource, { ...LIST_OPERATIONS, ...many });
 }
 
 function allowOf({ options }: Resource, methods: Readonly<Record<string, OperationName>>): string[] {

@@ -2,7 +2,7 @@ import type { Names } from './access.js';
 import { lower } from './conditions.js';
 import { fieldsOf } from './fields.js';
 import { mayAsk, visibleRelated } from './filters.js';
-import type { Sight } from './filters.js';
+import type { ReadContext } from './filters.js';
 import type { Resource } from './resources.js';
 import type { Placed, Row, State } from './state.js';
 import { isStringKind } from './values.js';
@@ -16,7 +16,7 @@ export function searchTerms(text: string): string[] {
 
 /** The rows in which each term occurs in at least one search field. */
 export function searchRows(
-  sight: Sight,
+  sight: ReadContext,
   { resource, readable }: { readonly resource: Resource; readonly readable: Names },
   { rows, text }: { readonly rows: readonly Row[]; readonly text: string },
 ): Row[] {
@@ -52,7 +52,7 @@ function searchFields(state: State, resource: Resource): { path: string[]; prefi
   });
 }
 
-function textsAt(sight: Sight, { entity, row }: Placed, path: readonly string[]): string[] {
+function textsAt(sight: ReadContext, { entity, row }: Placed, path: readonly string[]): string[] {
   const [name = '', ...rest] = path;
   const relation = entity.relations.find((each) => each.name === name);
   if (!relation) {

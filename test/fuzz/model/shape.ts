@@ -1,7 +1,7 @@
 import type { Json } from '../schema.js';
 import { decideAll } from './access.js';
 import { fieldsOf } from './fields.js';
-import type { Readable, Sight } from './filters.js';
+import type { Readable, ReadContext } from './filters.js';
 import type { Parameters } from './parameters.js';
 import { collectionOf, throughOf } from './resources.js';
 import type { State } from './state.js';
@@ -68,12 +68,12 @@ export interface ShapeOutcome {
 }
 
 /** Parses the shape of a response from the parameters; in a strict model, throws their errors. */
-export function shapeOf(sight: Sight, resource: Readable, parameters: Parameters): ShapeOutcome {
+export function shapeOf(sight: ReadContext, resource: Readable, parameters: Parameters): ShapeOutcome {
   const { options } = resource;
   const errors: Record<string, Json> = {};
   const chosen = (parameter: string): string[] => {
     const names = options.shape ? namesOf(parameters, parameter) : [];
-    const unknown = names.filter((name) => !isKnown(sight.state, resource, name.split('.')[0] ?? ''));
+    const unknown = names.filter((name) => !hasField(sight.state, resource, name.split('.')[0] ?? ''));
     if (unknown.length > 0)
       errors[parameter] = [...new Set(unknown)].map((name) => `Unknown field "${name}".`);
     return names;
@@ -92,7 +92,7 @@ export function shapeOf(sight: Sight, resource: Readable, parameters: Parameters
   return { shape, errors: options.strict ? errors : {} };
 }
 
-function isKnown(state: State, resource: Readable, name: string): boolean {
+function hasField(state: State, resource: Readable, name: string): boolean {
   const { readable } = resource;
   return fieldsOf(state, resource).some(
     (field) => field.isReadable && field.name === name && (readable === 'all' || readable.has(name)),
@@ -107,16 +107,20 @@ interface Level {
 }
 
 /** Removes the paths that cannot be expanded from a shape, and returns them up to their first unknown part. */
-function refusedPaths(sight: Sight, resource: Readable, { shape, prefix, expandable }: Level): string[] {
+function refusedPaths(
+  sight: ReadContext,
+  resource: Readable,
+  { shape, prefix, expandable }: Level,
+): string[] {
   return shape.expandedNames().flatMap((name): string[] => {
     const path = prefix + name;
     const isOffered = expandable.some((each) => each === path || each.startsWith(`${path}.`));
-    if (!isOffered || !isKnown(sight.state, resource, name)) {
+    if (!isOffered || !hasField(sight.state, resource, name)) {
       shape.withdraw(name);
       return [path];
     }
     const inner = shape.expansionOf(name);
-    const target = shape.shows(name) ? targetOf(sight, resource, name) : undefined;
+    const target = shape.shows(name) ? readableTarget(sight, resource, name) : undefined;
     return inner && target
       ? refusedPaths(sight, target, { shape: inner, prefix: `${path}.`, expandable })
       : [];
@@ -124,7 +128,11 @@ function refusedPaths(sight: Sight, resource: Readable, { shape, prefix, expanda
 }
 
 /** The readable part of the related resource; undefined if the caller may not read it. */
-function targetOf({ state, actor }: Sight, { entity }: Readable, name: string): Readable | undefined {
+function readableTarget(
+  { state, actor }: ReadContext,
+  { entity }: Readable,
+  name: string,
+): Readable | undefined {
   const relation = entity.relations.find((each) => each.name === name);
   if (!relation) return undefined;
   const target =

@@ -123,7 +123,7 @@ interface Making {
 
 function decorate(entity: EntitySpec, making: Making): void {
   const { database, classes } = making;
-  const target = classOf(classes, entity.name);
+  const target = entityClass(classes, entity.name);
   for (const column of columnsOf(entity)) {
     const { type, ...options } = columnOptions(column, database);
     const given = { ...options, type } as ColumnOptions;
@@ -139,7 +139,7 @@ function decorate(entity: EntitySpec, making: Making): void {
   for (const names of entity.uniques) Unique([...names])(target);
 }
 
-function classOf(classes: ReadonlyMap<string, EntityClass>, name: string): EntityClass {
+function entityClass(classes: ReadonlyMap<string, EntityClass>, name: string): EntityClass {
   const found = classes.get(name);
   if (!found) throw new Error(`No class ${name}`);
   return found;
@@ -157,7 +157,7 @@ function columnDecorator(
 }
 
 function decorateRelation(entity: EntitySpec, relation: RelationSpec, { schema, classes }: Making): void {
-  const prototype = classOf(classes, entity.name).prototype as object;
+  const prototype = entityClass(classes, entity.name).prototype as object;
   const {
     inverseSide,
     joinColumn,
@@ -166,7 +166,7 @@ function decorateRelation(entity: EntitySpec, relation: RelationSpec, { schema, 
     target: _,
     ...options
   } = relationOptions(relation, schema, entity);
-  const related = (): EntityClass => classOf(classes, relation.target);
+  const related = (): EntityClass => entityClass(classes, relation.target);
   switch (type) {
     case 'many-to-one':
       ManyToOne(related, inverseSide as string, options)(prototype, relation.name);
@@ -224,7 +224,7 @@ function columnOptions(column: ColumnSpec, database: DatabaseName): EntitySchema
     type: TYPES[database][kind],
     nullable: column.nullable ?? false,
     ...(column.unique ? { unique: true } : {}),
-    ...(byDefault === undefined ? {} : { default: defaultOf(kind, byDefault, database) }),
+    ...(byDefault === undefined ? {} : { default: columnDefault(kind, byDefault, database) }),
     ...(length === undefined ? {} : { length }),
     ...(values ? { enum: [...values] } : {}),
     ...(column.hidden ? { select: false } : {}),
@@ -233,7 +233,7 @@ function columnOptions(column: ColumnSpec, database: DatabaseName): EntitySchema
 }
 
 /** On MariaDB, TypeORM rounds a numeric default to the scale of the column, which a `double` may not have. */
-function defaultOf(kind: ColumnKind, value: Json, database: DatabaseName): Json {
+function columnDefault(kind: ColumnKind, value: Json, database: DatabaseName): Json {
   return kind === 'double' && database === 'mariadb' ? String(value) : value;
 }
 

@@ -32,7 +32,7 @@ export function expressionOf(spec: PermissionSpec): PermissionExpression {
     case 'built-in':
       return CLASSES[spec.name];
     case 'own':
-      return classOf(spec);
+      return permissionClass(spec);
     case 'all-of':
       return allOf(...spec.of.map(expressionOf));
     case 'any-of':
@@ -44,7 +44,7 @@ export function expressionOf(spec: PermissionSpec): PermissionExpression {
   }
 }
 
-function classOf(spec: Own): PermissionExpression {
+function permissionClass(spec: Own): PermissionExpression {
   return class Own implements Permission {
     decide({ actor, method }: AccessContext): Grant | Denial | Promise<Grant | Denial> {
       const name = actor === null ? 'anonymous' : (actor as ActorSpec).name;

@@ -6,16 +6,16 @@ interface Emitter {
 }
 
 /** A pool of pg or mysql2. Both emit `acquire` before a connection is used, including a new one. */
-interface Pool {
+interface EmittingPool {
   on(event: 'acquire', listener: (connection: Emitter) => void): unknown;
 }
 
 /** The pools of TypeORM's driver: those of pg, or those of mysql2, whose cluster has one pool for each server. */
 interface PooledDriver {
-  readonly master?: Pool;
-  readonly slaves?: readonly Pool[];
-  readonly pool?: Pool;
-  readonly poolCluster?: { readonly _nodes?: Readonly<Record<string, { readonly pool: Pool }>> };
+  readonly master?: EmittingPool;
+  readonly slaves?: readonly EmittingPool[];
+  readonly pool?: EmittingPool;
+  readonly poolCluster?: { readonly _nodes?: Readonly<Record<string, { readonly pool: EmittingPool }>> };
 }
 
 const ATTACHED = new WeakSet<object>();
@@ -42,12 +42,12 @@ export class ConnectionErrors {
   }
 }
 
-function poolsOf({ master, slaves = [], pool, poolCluster }: PooledDriver): readonly Pool[] {
+function poolsOf({ master, slaves = [], pool, poolCluster }: PooledDriver): readonly EmittingPool[] {
   const nodes = Object.values(poolCluster?._nodes ?? {}).map((node) => node.pool);
   return [master, ...slaves, pool, ...nodes].filter((each) => each !== undefined);
 }
 
-function attachToPool(pool: Pool): void {
+function attachToPool(pool: EmittingPool): void {
   // Two prefixes may share a data source.
   if (ATTACHED.has(pool)) return;
   ATTACHED.add(pool);

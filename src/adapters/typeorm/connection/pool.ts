@@ -6,29 +6,29 @@ import type { RunningRead } from './running-reads.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /** The part of pg's pool that is used. */
-interface Pool {
+interface DriverPool {
   connect(
     callback: (
       error: Error | undefined,
-      client: Client | undefined,
+      client: PooledClient | undefined,
       release: (broken?: boolean) => void,
     ) => void,
   ): void;
 }
 
 /** A client of pg. */
-type Client = object;
+type PooledClient = object;
 
 interface Pools {
-  readonly master?: Pool;
-  readonly slaves?: readonly Pool[];
+  readonly master?: DriverPool;
+  readonly slaves?: readonly DriverPool[];
 }
 
 /**
  * The driver's own pool for single statements. Undefined if the driver has none, and if the application's logger is an
  * object, which may use the query runner. Of several replicas a random one is chosen, as TypeORM does.
  */
-export function poolOf({ driver, options }: DataSource, from: 'primary' | 'replica'): Pool | undefined {
+export function poolOf({ driver, options }: DataSource, from: 'primary' | 'replica'): DriverPool | undefined {
   if (options.type !== 'postgres' || typeof options.logger === 'object') return undefined;
   const { master, slaves = [] } = driver as unknown as Pools;
   return from === 'replica' && slaves.length > 0 ? slaves[Math.floor(Math.random() * slaves.length)] : master;
@@ -48,7 +48,7 @@ export interface PoolRules {
  * connection that arrives after the deadline goes back to the pool immediately, and a broken one is removed from it.
  */
 export async function withPooledConnection<Result>(
-  pool: Pool,
+  pool: DriverPool,
   use: (connection: unknown) => Promise<Result>,
   { deadlines, isBroken, watch, permit }: PoolRules,
 ): Promise<Result> {
@@ -95,11 +95,11 @@ export function throwUnreachable(error: unknown): never {
 }
 
 interface PoolCheckout {
-  readonly client: Client;
+  readonly client: PooledClient;
   readonly release: (broken?: boolean) => void;
 }
 
-function checkout(pool: Pool, deadlines: AcquireDeadlines, until: number): Promise<PoolCheckout> {
+function checkout(pool: DriverPool, deadlines: AcquireDeadlines, until: number): Promise<PoolCheckout> {
   return new Promise((resolve, reject) => {
     const leave = deadlines.register(until, reject);
     pool.connect((error, client, release) => {

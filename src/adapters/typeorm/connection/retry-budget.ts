@@ -1,7 +1,7 @@
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 
 /** The maximum number of attempts after conflicts, before the client receives a 503 and has to retry itself. */
-const MAX_ATTEMPTS = 5;
+const MAX_CONFLICT_ATTEMPTS = 5;
 /** The longest pause in milliseconds. */
 const MAX_PAUSE = 50;
 
@@ -19,7 +19,8 @@ export class RetryBudget {
   /** Waits before the next attempt. False if the budget is exhausted, or the error cannot be retried. */
   async retry(kind: DatabaseError['kind'] | undefined): Promise<boolean> {
     if (kind === 'locked') return this.retryLocked();
-    if ((kind !== 'conflict' && kind !== 'unprepared') || this.attempts >= MAX_ATTEMPTS) return false;
+    if ((kind !== 'conflict' && kind !== 'unprepared') || this.attempts >= MAX_CONFLICT_ATTEMPTS)
+      return false;
     // Exponential backoff with jitter: on a busy machine, two conflicting transactions would collide again.
     await pause(Math.random() * 20 * 2 ** this.attempts);
     this.attempts += 1;
@@ -36,6 +37,6 @@ export class RetryBudget {
   }
 }
 
-function pause(milliseconds: number): Promise<void> {
+export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import { pause } from './retry-budget.js';
 import type { SqliteConnection, SqliteRunner } from './sqlite-connection.js';
 import type { Transaction } from './transaction.js';
 
@@ -56,7 +57,7 @@ export class SqliteTransaction implements Transaction {
     while (this.runner.transactionDepth > this.depthAround + 1) {
       if (performance.now() > deadline)
         throw new Error('A transaction was begun inside the one of a write, and not ended.');
-      await pause();
+      await pause(10);
     }
     await (this.isNested
       ? this.queryRunner.commitTransaction()
@@ -84,7 +85,7 @@ export class SqliteTransaction implements Transaction {
       try {
         this.connection.run('ROLLBACK');
       } catch {
-        await pause();
+        await pause(10);
       }
     }
   }
@@ -92,8 +93,4 @@ export class SqliteTransaction implements Transaction {
   private restore(): void {
     Object.assign(this.runner, this.previous);
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 10));
 }

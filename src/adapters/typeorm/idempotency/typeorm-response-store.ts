@@ -16,7 +16,7 @@ import { asciiJson, partsOf } from './response-columns.js';
 import type { IdempotencyRecord } from './idempotency-record.js';
 
 /** The maximum number of attempts to claim a key: an attempt fails if a concurrent request changes the record. */
-const MAX_ATTEMPTS = 5;
+const MAX_CLAIM_ATTEMPTS = 5;
 
 /** A stored record with all parts of its response. */
 interface StoredRecord {
@@ -50,7 +50,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
   }
 
   private async tryClaim(request: ClaimRequest): Promise<ClaimOutcome> {
-    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+    for (let attempts = 0; attempts < MAX_CLAIM_ATTEMPTS; attempts++) {
       const claim = { id: request.id, token: randomUUID(), ends: Date.now() + request.life * 1000 };
       if (await this.insert(claim, request)) return { kind: 'claimed', claim };
       const stored = await this.find(request.id);

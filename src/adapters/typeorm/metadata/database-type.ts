@@ -39,7 +39,7 @@ const CONTENT_BYTES: ReadonlyMap<string, number> = new Map([
   ['blob', 65_535],
 ]);
 
-function integerOf(bits: number): TypeRule {
+function integerType(bits: number): TypeRule {
   return ({ column, family }) => {
     if (family === 'sqlite') return ANY_INTEGER;
     return column.unsigned
@@ -48,12 +48,12 @@ function integerOf(bits: number): TypeRule {
   };
 }
 
-function bigintOf({ column }: TypedColumn): DataType {
+function bigintType({ column }: TypedColumn): DataType {
   return column.unsigned ? UNSIGNED_BIGINT : SIGNED_BIGINT;
 }
 
 /** MySQL and MariaDB store `decimal` as `decimal(10,0)`; SQLite does not enforce precision and scale. */
-function decimalOf({ column, family }: TypedColumn): DataType {
+function decimalType({ column, family }: TypedColumn): DataType {
   const precision = column.precision ?? (family === 'mysql' ? 10 : undefined);
   const scale = column.scale ?? (family === 'mysql' ? 0 : undefined);
   return {
@@ -65,15 +65,15 @@ function decimalOf({ column, family }: TypedColumn): DataType {
   };
 }
 
-function floatOf({ column, family }: TypedColumn): DataType {
+function floatType({ column, family }: TypedColumn): DataType {
   return family === 'mysql' ? { kind: 'float', single: true, ...unsignedness(column) } : { kind: 'float' };
 }
 
-function realOf({ family }: TypedColumn): DataType {
+function realType({ family }: TypedColumn): DataType {
   return family === 'postgres' ? { kind: 'float', single: true } : { kind: 'float' };
 }
 
-function doubleOf({ column }: TypedColumn): DataType {
+function doubleType({ column }: TypedColumn): DataType {
   return { kind: 'float', ...unsignedness(column) };
 }
 
@@ -82,11 +82,11 @@ function unsignedness(column: ColumnMetadata): { unsigned?: boolean } {
 }
 
 /** Trailing blanks are padding, and not part of the value. */
-function fixedLengthText(typed: TypedColumn): DataType {
+function fixedLengthTextType(typed: TypedColumn): DataType {
   return { kind: 'string', trim: true, loose: true, ...lengthOf(typed) };
 }
 
-function textOf(typed: TypedColumn): DataType {
+function textType(typed: TypedColumn): DataType {
   return { kind: 'string', trim: true, ...looseness(typed), ...lengthOf(typed), ...maxBytesOf(typed) };
 }
 
@@ -109,7 +109,7 @@ function lengthOf({ column, dataSource, family }: TypedColumn): { maxLength?: nu
   return Number.isInteger(length) && length > 0 ? { maxLength: length } : {};
 }
 
-function timeOf({ column, family }: TypedColumn): DataType {
+function timeType({ column, family }: TypedColumn): DataType {
   return { kind: 'time', digits: column.precision ?? (family === 'mysql' ? 0 : 6) };
 }
 
@@ -117,7 +117,7 @@ function timeOf({ column, family }: TypedColumn): DataType {
  * The fraction has the precision of the column, at least 3 digits (contract 2); SQLite stores 3. Values are truncated to
  * the precision of the column before they are written, because some databases would round them up.
  */
-function datetimeOf({ name, column, family }: TypedColumn): DataType {
+function datetimeType({ name, column, family }: TypedColumn): DataType {
   const stored = family === 'sqlite' ? 3 : Math.min(6, column.precision ?? (family === 'postgres' ? 6 : 0));
   return {
     kind: 'datetime',
@@ -127,63 +127,63 @@ function datetimeOf({ name, column, family }: TypedColumn): DataType {
 }
 
 /** The database pads shorter values with zero bytes, so only values of the full length are accepted. */
-function fixedLengthBinary(typed: TypedColumn): DataType {
+function fixedLengthBinaryType(typed: TypedColumn): DataType {
   const { maxLength = 1 } = lengthOf(typed);
   return { kind: 'binary', minLength: maxLength, maxLength };
 }
 
-function binaryOf(typed: TypedColumn): DataType {
+function binaryType(typed: TypedColumn): DataType {
   const bytes = typed.family === 'mysql' ? CONTENT_BYTES.get(typed.name) : undefined;
   return { kind: 'binary', ...(bytes === undefined ? {} : { maxLength: bytes }), ...lengthOf(typed) };
 }
 
 const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map<string, TypeRule>([
-  ['tinyint', integerOf(8)],
-  ['smallint', integerOf(16)],
-  ['int2', integerOf(16)],
-  ['mediumint', integerOf(24)],
-  ['int', integerOf(32)],
-  ['integer', integerOf(32)],
-  ['int4', integerOf(32)],
+  ['tinyint', integerType(8)],
+  ['smallint', integerType(16)],
+  ['int2', integerType(16)],
+  ['mediumint', integerType(24)],
+  ['int', integerType(32)],
+  ['integer', integerType(32)],
+  ['int4', integerType(32)],
   ['year', () => ({ kind: 'integer', min: 1901, max: 2155 })],
-  ['bigint', bigintOf],
-  ['int8', bigintOf],
-  ['unsigned big int', bigintOf],
-  ['decimal', decimalOf],
-  ['numeric', decimalOf],
-  ['float', floatOf],
-  ['real', realOf],
-  ['double', doubleOf],
-  ['double precision', doubleOf],
-  ['char', fixedLengthText],
-  ['character', fixedLengthText],
-  ['nchar', fixedLengthText],
+  ['bigint', bigintType],
+  ['int8', bigintType],
+  ['unsigned big int', bigintType],
+  ['decimal', decimalType],
+  ['numeric', decimalType],
+  ['float', floatType],
+  ['real', realType],
+  ['double', doubleType],
+  ['double precision', doubleType],
+  ['char', fixedLengthTextType],
+  ['character', fixedLengthTextType],
+  ['nchar', fixedLengthTextType],
   ['citext', () => ({ kind: 'string', trim: true, loose: true })],
-  ['varchar', textOf],
-  ['character varying', textOf],
-  ['varying character', textOf],
-  ['native character', textOf],
-  ['nvarchar', textOf],
-  ['text', textOf],
-  ['tinytext', textOf],
-  ['mediumtext', textOf],
-  ['longtext', textOf],
-  ['clob', textOf],
+  ['varchar', textType],
+  ['character varying', textType],
+  ['varying character', textType],
+  ['native character', textType],
+  ['nvarchar', textType],
+  ['text', textType],
+  ['tinytext', textType],
+  ['mediumtext', textType],
+  ['longtext', textType],
+  ['clob', textType],
   ['date', () => ({ kind: 'date' })],
-  ['time', timeOf],
-  ['time without time zone', timeOf],
-  ['datetime', datetimeOf],
-  ['timestamp', datetimeOf],
-  ['timestamp without time zone', datetimeOf],
-  ['timestamp with time zone', datetimeOf],
+  ['time', timeType],
+  ['time without time zone', timeType],
+  ['datetime', datetimeType],
+  ['timestamp', datetimeType],
+  ['timestamp without time zone', datetimeType],
+  ['timestamp with time zone', datetimeType],
   ['interval', ({ column }) => ({ kind: 'interval', digits: column.precision ?? 6 })],
   ['json', () => ({ kind: 'json' })],
   ['jsonb', ({ family }) => (family === 'sqlite' ? { kind: 'json', packed: true } : { kind: 'json' })],
-  ['binary', fixedLengthBinary],
-  ['varbinary', binaryOf],
-  ['blob', binaryOf],
-  ['tinyblob', binaryOf],
-  ['mediumblob', binaryOf],
-  ['longblob', binaryOf],
-  ['bytea', binaryOf],
+  ['binary', fixedLengthBinaryType],
+  ['varbinary', binaryType],
+  ['blob', binaryType],
+  ['tinyblob', binaryType],
+  ['mediumblob', binaryType],
+  ['longblob', binaryType],
+  ['bytea', binaryType],
 ]);

@@ -89,7 +89,7 @@ function describeEntity(
   return {
     id: entityIdOf(metadata, dataSource),
     name: metadata.targetName || metadata.name,
-    targets: targetsOf(metadata, schema),
+    targets: declarationTargets(metadata, schema),
     writable: metadata.tableType !== 'view',
     creatable: metadata.tableType !== 'view' && hasStorableDiscriminator(metadata, dataSource),
     columns: metadata.columns.map((column) => describeColumn(column, source)),
@@ -143,7 +143,7 @@ function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
 }
 
 /** The class and the schema of the entity, either of which may have been registered. */
-function targetsOf({ target }: EntityMetadata, schema: unknown): readonly unknown[] {
+function declarationTargets({ target }: EntityMetadata, schema: unknown): readonly unknown[] {
   return [target, schema].filter(
     (each) => typeof each === 'function' || (typeof each === 'object' && each !== null),
   );

@@ -76,7 +76,7 @@ function describeRelation(
     return {
       ...base,
       kind: 'to-one',
-      nullable: isNullable(relation, source),
+      nullable: isNullableRelation(relation, source),
       hasDefault: relation.joinColumns.every((column) => column.default !== undefined),
       on: pairs(relation.joinColumns),
       insertable: relation.joinColumns.every((column) => column.isInsert),
@@ -93,7 +93,7 @@ function describeRelation(
 }
 
 /** Relations are nullable by default, so a join column that the entity declares itself takes precedence. */
-function isNullable(
+function isNullableRelation(
   { isNullable: isOptional, joinColumns }: RelationMetadata,
   source: RelationSource,
 ): boolean {

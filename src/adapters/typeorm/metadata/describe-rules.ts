@@ -7,7 +7,7 @@ export function describeRules(
   { target, embeddeds }: EntityMetadata,
   readRules: ReadRules,
 ): ReadonlyMap<string, ValueRules> {
-  return new Map(rulesOf({ type: target, embeddeds, within: '' }, readRules));
+  return new Map(rulesByPath({ type: target, embeddeds, within: '' }, readRules));
 }
 
 interface ValidatedClass {
@@ -16,7 +16,7 @@ interface ValidatedClass {
   readonly within: string;
 }
 
-function rulesOf(
+function rulesByPath(
   { type, embeddeds, within }: ValidatedClass,
   readRules: ReadRules,
 ): readonly (readonly [string, ValueRules])[] {
@@ -27,7 +27,7 @@ function rulesOf(
     ...embeddeds
       .filter(({ propertyName }) => nested.has(propertyName))
       .flatMap((embedded) =>
-        rulesOf(
+        rulesByPath(
           {
             type: embedded.type,
             embeddeds: embedded.embeddeds,

@@ -12,13 +12,14 @@ export class PageSize {
   private paceHalvings = 0;
 
   get rows(): number {
-    return rowsOf(this.halvings);
+    return rowsAfterHalvings(this.halvings);
   }
 
   /** Sizes are halved only, because each size needs its own prepared statement. */
   private get halvings(): number {
     let halvings = 0;
-    while (rowsOf(halvings) > 1 && rowsOf(halvings) * this.width > PAGE_CHARACTERS) halvings++;
+    while (rowsAfterHalvings(halvings) > 1 && rowsAfterHalvings(halvings) * this.width > PAGE_CHARACTERS)
+      halvings++;
     return halvings;
   }
 
@@ -59,7 +60,7 @@ export class PagePace {
   ) {}
 
   get rows(): number {
-    return rowsOf(this.halvings);
+    return rowsAfterHalvings(this.halvings);
   }
 
   private get halvings(): number {
@@ -73,7 +74,7 @@ export class PagePace {
 
   private next(milliseconds: number): number {
     const { search, halvings } = this;
-    const page = { halvings, perRow: milliseconds / rowsOf(halvings) };
+    const page = { halvings, perRow: milliseconds / rowsAfterHalvings(halvings) };
     if (search?.direction === 'longer') return this.longer(page, search.from);
     this.search = undefined;
     if (milliseconds * 2 < MAX_BLOCKING_MILLISECONDS) return Math.max(0, this.paceHalvings - 1);
@@ -88,7 +89,7 @@ export class PagePace {
       this.search = { direction: 'longer', from: page };
       return halvings - 1;
     }
-    if (rowsOf(halvings) === 1) return this.paceHalvings;
+    if (rowsAfterHalvings(halvings) === 1) return this.paceHalvings;
     this.search = { direction: 'shorter', from };
     return halvings + 1;
   }
@@ -105,7 +106,7 @@ export class PagePace {
   }
 }
 
-function rowsOf(halvings: number): number {
+function rowsAfterHalvings(halvings: number): number {
   return Math.max(1, Math.floor(PAGE_ROWS / 2 ** halvings));
 }
 
