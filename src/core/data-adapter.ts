@@ -19,7 +19,7 @@ import type {
 import type { ModelDescription } from './schema/entity-metadata.js';
 import type { ResourceSchema } from './schema/resource-schema.js';
 
-/** The JSON that a read returns: byte for byte the output of `JSON.stringify` for `represent`, whoever writes it. */
+/** The JSON that a read returns: byte for byte the output of `JSON.stringify` for `represent`, whether the database or the process serializes it. */
 export interface JsonOutput {
   /** The path prefix of the model's links. */
   readonly basePath: string;

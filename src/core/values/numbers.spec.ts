@@ -12,7 +12,7 @@ const NO_NUMBER = { errors: ['A valid number is required.'] };
 const SEND_AS_STRING = { errors: ['Send this number as a string.'] };
 const LONG = 1_000_000;
 
-/** No number in any kind of field. Digits are those of ASCII alone, and nothing stands between them. */
+/** Texts that are not numbers for any type of field. Only ASCII digits are accepted, without separators. */
 const NONSENSE: readonly unknown[] = [
   'abc',
   '',

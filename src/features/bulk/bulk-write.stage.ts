@@ -126,10 +126,12 @@ async function createMany(
   const value = await representRows(rows, (row) => (row.changed === true ? (changing ?? context) : context));
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
-  const [row] = rows;
-  return Array.isArray(body)
-    ? { ...result, value }
-    : { ...result, value: value[0], ...(row && row.changed !== true ? { key: row.key } : {}) };
+  return Array.isArray(body) ? { ...result, value } : { ...result, value: value[0], ...createdKey(rows) };
+}
+
+/** The key of a single created object, for `Location`; none if it was updated. */
+function createdKey([row]: readonly Row[]): Pick<OperationResult, 'key'> {
+  return row && row.changed !== true ? { key: row.key } : {};
 }
 
 async function writeItems(

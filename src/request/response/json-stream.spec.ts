@@ -16,7 +16,7 @@ function represent({ key }: Row): { id: unknown } {
   return { id: key[0] };
 }
 
-/** Pages that tell how many were asked for, and whether they were closed. An error in place of a page is thrown. */
+/** Pages that count how many were requested, and record whether they were closed. An error instead of a page is thrown. */
 class Pages implements AsyncIterable<readonly Row[]> {
   asked = 0;
   closed = false;
