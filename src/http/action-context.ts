@@ -47,7 +47,7 @@ export const ChildPk = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => contextOf(context)?.childPk,
 );
 
-/** In a method that replaces an operation, the key of its object, converted to its type, on whichever URL. */
+/** The key of the object, converted to its type: in an action with `detail`, and in a method that replaces an operation. */
 export const Pk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.pk);
 
 /** Who asks; null for an anonymous caller. */

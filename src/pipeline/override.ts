@@ -1,3 +1,4 @@
+import type { DataAdapter } from '../core/data-adapter.js';
 import { isOfMany } from '../core/contracts/bulk.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
@@ -28,6 +29,12 @@ export interface ActionKeys {
 /** Runs a generated operation from the method that replaces one. */
 export type Operate = (operation: Operation, body?: JsonObject) => Promise<unknown>;
 
+/** The keys that an action receives. */
+export interface ActionArguments extends ActionKeys {
+  /** The key of the object of an action with `detail`; undefined for other actions. */
+  readonly pk: Json | undefined;
+}
+
 /** The arguments and operations available to a method that replaces an operation. */
 export interface Override extends ActionKeys {
   /** The key of the object. */
@@ -45,24 +52,33 @@ interface OverrideParts {
 export async function prepareAction(
   context: RestContext,
   { adapter }: PipelineServices,
-): Promise<ActionKeys> {
-  const { route, keySegment, childSegment, exchange, actor, access, rows } = context;
+): Promise<ActionArguments> {
+  const { route, keySegment, childSegment } = context;
   assertAcceptsJson(context.header('accept'));
   const { key } = parseUrlKeys({ route, keySegment, childSegment: undefined });
   const childPk = childSegment === undefined ? undefined : decodedSegment(childSegment);
   if (childSegment !== undefined && childPk === undefined) throw new NotFound();
-  if (key && exchange && route.actions.get(servedMethod(context.method))?.lookUp === true) {
-    const scope = route.parent ? await access.readScope(route.parent) : rows;
-    const resource = route.parent ?? route.resource;
-    const isThere = await adapter.exists({
-      resource,
-      where: conjunction([scope, keyCondition(key, resource)]),
-      forWriting: !context.isReading,
-      requester: new HttpRequester(exchange, actor),
-    });
-    if (!isThere) throw new NotFound();
-  }
-  return { parentPk: key ? keyRepresentation(key) : undefined, childPk };
+  if (key && route.actions.get(servedMethod(context.method))?.lookUp === true)
+    await assertObjectExists(context, key, adapter);
+  const parentPk = key ? keyRepresentation(key) : undefined;
+  return { parentPk, childPk, pk: route.kind === 'object-action' ? parentPk : undefined };
+}
+
+/** Throws 404 unless the caller may see the object of an action, or the parent in a nested URL. */
+async function assertObjectExists(
+  { route, exchange, actor, access, rows, isReading }: RestContext,
+  key: readonly Json[],
+  adapter: DataAdapter,
+): Promise<void> {
+  const resource = route.parent ?? route.resource;
+  const scope = route.parent ? await access.readScope(route.parent) : rows;
+  const exists = await adapter.exists({
+    resource,
+    where: conjunction([scope, keyCondition(key, resource)]),
+    forWriting: !isReading,
+    requester: exchange && new HttpRequester(exchange, actor),
+  });
+  if (!exists) throw new NotFound();
 }
 
 /** Runs the checks of the replaced operation. Throws 404, 406, 412 and 428. */

@@ -18,7 +18,7 @@ import type { Stage } from '../request/stage.js';
 import { OPERATION_DEFINITIONS } from './operations/index.js';
 import { openList, planListRows, readAll } from './operations/list.js';
 import { prepareAction, prepareOverride } from './override.js';
-import type { ActionKeys, Override } from './override.js';
+import type { ActionArguments, Override } from './override.js';
 import { resolveParent } from './resolve-parent.js';
 import { compileHandler, compileRoute } from './request-handler.js';
 import type { RequestHandler, RouteHandlers } from './request-handler.js';
@@ -60,7 +60,7 @@ export class RestPipeline {
   }
 
   /** Prepares an action of the application: checks `Accept` and the keys in the URL. Throws 404 and 406. */
-  prepareAction(context: RestContext): Promise<ActionKeys> {
+  prepareAction(context: RestContext): Promise<ActionArguments> {
     return prepareAction(context, this.services);
   }
 

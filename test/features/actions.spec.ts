@@ -14,6 +14,7 @@ import {
   NestedAction,
   ONE_TO_MANY_LIST_ACTION,
   ParentPk,
+  Pk,
   Restify,
   RestifyController,
   RestifyModule,
@@ -175,6 +176,16 @@ class ActController {
   }
 
   @Action({ detail: true })
+  keys(@Pk() pk: number, @ParentPk() parentPk: number): object {
+    return { pk, parentPk };
+  }
+
+  @Action({ detail: false })
+  noKey(@Pk() pk: number | undefined): object {
+    return { pk: pk ?? null };
+  }
+
+  @Action({ detail: true })
   failing(): object {
     throw new Error('secret text');
   }
@@ -206,6 +217,12 @@ describe('controllers of the application that join generated endpoints', () => {
       childPk: 'a/b',
       pk: 1,
     });
+  });
+
+  test('@Pk() is the key of the object of an action with detail, in its type', async () => {
+    const { client } = started;
+    expect((await client.get('/rest/v1/act/actparent/1/keys/', as)).json).toEqual({ pk: 1, parentPk: 1 });
+    expect((await client.get('/rest/v1/act/actparent/noKey/', as)).json).toEqual({ pk: null });
   });
 
   test('a nested URL without a default exists by its action alone, with its own permissions and without a look at the parent', async () => {
