@@ -18,7 +18,7 @@ import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';
 import { globalEnhancers } from './nest/global-enhancers.js';
 import { OpenSockets } from './http/open-sockets.js';
-import { platformOf } from './http/resolve-platform.js';
+import { resolvePlatform } from './http/resolve-platform.js';
 import { RestifyOperations } from './nest/restify-operations.service.js';
 import { RestifyOpenApi } from './nest/restify-openapi.service.js';
 import { RestifyResources } from './nest/restify-resources.service.js';
@@ -59,7 +59,7 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
       useFactory: (host: HttpAdapterHost, moduleRef: ModuleRef) =>
         new RestServer(
           new Logger('Restify'),
-          (request, response) => platformOf(host.httpAdapter.getType()).exchange(request, response),
+          (request, response) => resolvePlatform(host.httpAdapter.getType()).getExchange(request, response),
           globalEnhancers(moduleRef),
         ),
     },
@@ -81,18 +81,18 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
   /** Nest calls it between its body parser and the routes. */
   configure(): void {
     this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer());
-    this.platform().prepareRequests(this.adapterHost.httpAdapter, this.server);
+    this.platform().registerBeforeRoutes(this.adapterHost.httpAdapter, this.server);
   }
 
   /** Nest calls it between the routes and its own answer to unknown ones. */
   onModuleInit(): void {
     const unknown = checkUnknownEntities(this.server.unknownEntities, (text) => {
-      this.server.warn(text);
+      this.server.log.warn(text);
     });
-    const problems = [...this.server.addDeferredProblems(), ...unknown];
+    const problems = [...this.server.findDeferredProblems(), ...unknown];
     if (problems.length > 0) throw new DeclarationError(problems);
-    this.platform().answerTheRest(this.adapterHost.httpAdapter, this.server);
-    this.server.addMethodLocations();
+    this.platform().registerAfterRoutes(this.adapterHost.httpAdapter, this.server);
+    this.server.logServedModels();
   }
 
   /** Nest calls it before it closes the server. */
@@ -101,7 +101,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
   }
 
   private platform(): HttpPlatform {
-    return platformOf(this.adapterHost.httpAdapter.getType());
+    return resolvePlatform(this.adapterHost.httpAdapter.getType());
   }
 }
 

@@ -13,25 +13,25 @@ export interface ActionContext extends ActionKeys {
 }
 
 /** Shared by all copies of the package in a process. */
-const CONTEXT = Symbol.for('nestjs-restify.actionContext');
+const ACTION_CONTEXT = Symbol.for('nestjs-restify.actionContext');
 
-interface MarkedRequest {
-  [CONTEXT]?: ActionContext;
+interface RequestWithContext {
+  [ACTION_CONTEXT]?: ActionContext;
 }
 
 export function setActionContext(request: object, context: ActionContext): void {
-  (request as MarkedRequest)[CONTEXT] = context;
+  (request as RequestWithContext)[ACTION_CONTEXT] = context;
 }
 
 /** Undefined for anything but a request whose operation is replaced. */
-export function operationOf(request: unknown): Operate | undefined {
+export function getOperate(request: unknown): Operate | undefined {
   return typeof request === 'object' && request !== null
-    ? (request as MarkedRequest)[CONTEXT]?.operate
+    ? (request as RequestWithContext)[ACTION_CONTEXT]?.operate
     : undefined;
 }
 
-function contextOf(context: ExecutionContext): ActionContext | undefined {
-  return context.switchToHttp().getRequest<MarkedRequest>()[CONTEXT];
+function getActionContext(context: ExecutionContext): ActionContext | undefined {
+  return context.switchToHttp().getRequest<RequestWithContext>()[ACTION_CONTEXT];
 }
 
 /**
@@ -39,18 +39,20 @@ function contextOf(context: ExecutionContext): ActionContext | undefined {
  * that stands in the URL.
  */
 export const ParentPk = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => contextOf(context)?.parentPk,
+  (_data: unknown, context: ExecutionContext) => getActionContext(context)?.parentPk,
 );
 
 /** The key of the child in a nested detail URL: the text, as a client wrote it. */
 export const ChildPk = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => contextOf(context)?.childPk,
+  (_data: unknown, context: ExecutionContext) => getActionContext(context)?.childPk,
 );
 
 /** The key of the object, converted to its type: in an action with `detail`, and in a method that replaces an operation. */
-export const Pk = createParamDecorator((_data: unknown, context: ExecutionContext) => contextOf(context)?.pk);
+export const Pk = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => getActionContext(context)?.pk,
+);
 
 /** Who asks; null for an anonymous caller. */
 export const CurrentActor = createParamDecorator(
-  (_data: unknown, context: ExecutionContext) => contextOf(context)?.actor ?? null,
+  (_data: unknown, context: ExecutionContext) => getActionContext(context)?.actor ?? null,
 );

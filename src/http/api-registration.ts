@@ -18,8 +18,8 @@ export interface RegisteredApi {
   /** The path of the prefix's index, below the mount; undefined if it has none. */
   readonly index: string | undefined;
   /** Maps an error of the application's own code: an unavailable database becomes a 503 wherever it was queried. */
-  readonly reported: (error: unknown) => unknown;
-  readonly lateProblems: () => readonly DeclarationProblem[];
+  readonly mapError: (error: unknown) => unknown;
+  readonly findDeferredProblems: () => readonly DeclarationProblem[];
   /** The position among the `forRoot` calls of the process, because the order in which boots end is arbitrary. */
   readonly order: number;
 }

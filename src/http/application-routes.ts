@@ -3,11 +3,11 @@ export class ApplicationRoutes {
   private readonly patterns: (readonly string[])[] = [];
 
   add(pattern: string): void {
-    this.patterns.push(segmentsOf(pattern));
+    this.patterns.push(splitPath(pattern));
   }
 
   has(path: string): boolean {
-    const segments = segmentsOf(path);
+    const segments = splitPath(path);
     return this.patterns.some((pattern) => {
       const rest = pattern.findIndex((segment) => segment.startsWith('*'));
       if (rest < 0 && pattern.length !== segments.length) return false;
@@ -19,6 +19,6 @@ export class ApplicationRoutes {
   }
 }
 
-function segmentsOf(path: string): readonly string[] {
+function splitPath(path: string): readonly string[] {
   return (path.endsWith('/') ? path.slice(0, -1) : path).split('/').slice(1);
 }

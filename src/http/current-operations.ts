@@ -7,7 +7,7 @@ import { parseQueryString } from '../request/parse/parse-query-string.js';
 import { asksForUpsert } from '../request/parse/upsert-parameter.js';
 
 /** The operations that a request to this route performs. */
-export function currentOperations(
+export function listCurrentOperations(
   route: Route,
   exchange: Pick<HttpExchange, 'method' | 'query'>,
 ): readonly Operation[] {

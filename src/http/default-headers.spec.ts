@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { FIXED_HEADERS, mergedVary } from './default-headers.js';
+import { FIXED_HEADERS, mergeVary } from './default-headers.js';
 
 test('the fixed headers are those of contract 7.1', () => {
   expect(Object.fromEntries(FIXED_HEADERS)).toEqual({
@@ -27,5 +27,5 @@ test.each<[before: string | readonly string[] | number | undefined, after: strin
   ['*', '*'],
   ['Origin, *', '*'],
 ])('Vary %j becomes %j', (before, after) => {
-  expect(mergedVary(before)).toBe(after);
+  expect(mergeVary(before)).toBe(after);
 });

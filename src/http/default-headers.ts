@@ -6,17 +6,17 @@ export const FIXED_HEADERS: readonly (readonly [name: string, value: string])[] 
   ['X-Frame-Options', 'DENY'],
 ];
 
-const VARY = ['Accept', 'Cookie'] as const;
-const ALONE = VARY.join(', ');
+const VARY_NAMES = ['Accept', 'Cookie'] as const;
+const DEFAULT_VARY = VARY_NAMES.join(', ');
 
 /** Merges the `Vary` header with the one that is already set. */
-export function mergedVary(before: string | readonly string[] | number | undefined): string {
-  if (before === undefined || before === ALONE) return ALONE;
+export function mergeVary(before: string | readonly string[] | number | undefined): string {
+  if (before === undefined || before === DEFAULT_VARY) return DEFAULT_VARY;
   const names = (Array.isArray(before) ? before.join(',') : String(before))
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
   if (names.includes('*')) return '*';
   const lower = new Set(names.map((name) => name.toLowerCase()));
-  return [...names, ...VARY.filter((name) => !lower.has(name.toLowerCase()))].join(', ');
+  return [...names, ...VARY_NAMES.filter((name) => !lower.has(name.toLowerCase()))].join(', ');
 }

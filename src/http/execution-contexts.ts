@@ -3,44 +3,44 @@ import { servedMethod } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import type { ServerExchange } from './server-exchange.js';
 
-type Handler = ReturnType<ExecutionContext['getHandler']>;
+type HandlerFunction = ReturnType<ExecutionContext['getHandler']>;
 
 /** The handler that Nest would call for a request, by which guards find its metadata. */
-interface ContextTarget {
+interface BoundHandler {
   readonly controller: Type;
-  readonly handler: Handler;
+  readonly handler: HandlerFunction;
 }
 
 /** The key of the handler for all methods without a handler of their own. */
-export const ALL = 'ALL';
+export const ALL_METHODS = 'ALL';
 
 /** The handlers of one URL by method. */
-class UrlTargets {
-  private readonly targets = new Map<string, ContextTarget>();
+class HandlersByMethod {
+  private readonly targets = new Map<string, BoundHandler>();
 
   /** @param name the name of the controller's method. */
   add(method: string, controller: Type, name: string): void {
-    const handler = (controller.prototype as Readonly<Record<string, Handler | undefined>>)[name];
+    const handler = (controller.prototype as Readonly<Record<string, HandlerFunction | undefined>>)[name];
     if (handler) this.targets.set(method, { controller, handler });
   }
 
-  of(method: string): ContextTarget | undefined {
-    return this.targets.get(method) ?? this.targets.get(ALL) ?? [...this.targets.values()][0];
+  find(method: string): BoundHandler | undefined {
+    return this.targets.get(method) ?? this.targets.get(ALL_METHODS) ?? [...this.targets.values()][0];
   }
 }
 
 /** The `ExecutionContext` of requests for which Nest calls no handler. */
 export class ExecutionContexts {
-  private readonly urls = new Map<Route, UrlTargets>();
+  private readonly targets = new Map<Route, HandlersByMethod>();
 
-  at(route: Route): UrlTargets {
-    const known = this.urls.get(route) ?? new UrlTargets();
-    this.urls.set(route, known);
+  targetsOf(route: Route): HandlersByMethod {
+    const known = this.targets.get(route) ?? new HandlersByMethod();
+    this.targets.set(route, known);
     return known;
   }
 
-  of(route: Route, { request, response, method }: ServerExchange): ExecutionContext {
-    const target = this.urls.get(route)?.of(servedMethod(method));
+  createContext(route: Route, { request, response, method }: ServerExchange): ExecutionContext {
+    const target = this.targets.get(route)?.find(servedMethod(method));
     if (!target) throw new Error(`No handler stands at ${route.kind} of ${route.resource.id}`);
     return new RequestExecutionContext(target, request, response);
   }
@@ -54,7 +54,7 @@ class RequestExecutionContext implements ExecutionContext {
   private readonly args: readonly unknown[];
 
   constructor(
-    private readonly target: ContextTarget,
+    private readonly target: BoundHandler,
     request: object,
     response: object,
   ) {
@@ -66,7 +66,7 @@ class RequestExecutionContext implements ExecutionContext {
     return this.target.controller as never;
   }
 
-  getHandler(): Handler {
+  getHandler(): HandlerFunction {
     return this.target.handler;
   }
 

@@ -1,4 +1,4 @@
-import type { ExchangeOf } from './server-exchange.js';
+import type { GetExchange } from './server-exchange.js';
 import type { RestServer } from './rest-server.js';
 
 /** The part of Nest's HTTP adapter that is used. */
@@ -11,9 +11,9 @@ export interface HttpAdapter {
 /** The adapter of an HTTP library below Nest, which contains all code that is specific to it. */
 export interface HttpPlatform {
   /** The exchange of a call, from the objects that Nest passes to handlers, guards, filters and middleware. */
-  readonly exchange: ExchangeOf;
+  readonly getExchange: GetExchange;
   /** Called between the body parser and the routes: sets headers, and stores body errors. */
-  prepareRequests(adapter: HttpAdapter, server: RestServer): void;
+  registerBeforeRoutes(adapter: HttpAdapter, server: RestServer): void;
   /** Called after the routes: serves the index, unknown paths below a prefix, and errors before a route. */
-  answerTheRest(adapter: HttpAdapter, server: RestServer): void;
+  registerAfterRoutes(adapter: HttpAdapter, server: RestServer): void;
 }

@@ -11,7 +11,7 @@ const PLATFORMS: Readonly<Record<string, HttpPlatform>> = {
  * The platform for the type of Nest's HTTP adapter.
  * @throws Error for an unsupported one.
  */
-export function platformOf(type: string): HttpPlatform {
+export function resolvePlatform(type: string): HttpPlatform {
   const platform = Object.hasOwn(PLATFORMS, type) ? PLATFORMS[type] : undefined;
   if (!platform) {
     throw new Error(

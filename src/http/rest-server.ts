@@ -6,243 +6,241 @@ import {
   NotFound,
   UnsupportedMediaType,
 } from '../core/errors/http-exceptions.js';
+import { mapMaybe } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
 import { servedMethod, statusOf } from '../core/schema/operation.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
 import { throttleRequest } from '../features/throttling/throttle.stage.js';
-import { yieldToMiddleware, responseTo, describeError } from './to-error-response.js';
-import { unsendable } from './send-response.js';
-import { valueResponse } from '../request/response/rest-response.js';
-import type { RestResponse } from '../request/response/rest-response.js';
-import { isPromise, mapMaybe } from '../core/maybe-promise.js';
-import type { MaybePromise } from '../core/maybe-promise.js';
-import type { UnknownEntities } from '../restify.options.js';
-import { HttpInput } from '../request/http-input.js';
-import { RestContext } from '../request/rest-context.js';
 import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
+import { valueResponse } from '../request/response/rest-response.js';
+import type { UnknownEntities } from '../restify.options.js';
 import { setActionContext } from './action-context.js';
-import { respondWithIndex } from './api-root.js';
-import type { ServerExchange, ExchangeOf, Place } from './server-exchange.js';
-import { RouteMatcher } from './route-matcher.js';
-import { ExecutionContexts } from './execution-contexts.js';
-import type { LocatedRoute } from './route-matcher.js';
-import { PrefixRegistry } from './prefix-registry.js';
-import { urlOf } from './route-pattern.js';
-import type { ActionBinding } from './route-pattern.js';
 import type { RegisteredApi } from './api-registration.js';
-import { methodLocations } from './method-locations.js';
+import { respondWithIndex } from './api-root.js';
+import { PrefixRegistry } from './prefix-registry.js';
+import { RequestAuthorizer } from './request-authorizer.js';
 import { RequestStates } from './request-state.js';
-import type { RequestState } from './request-state.js';
+import { getAllowHeader, ResponseSender } from './response-sender.js';
+import { RouteMatcher } from './route-matcher.js';
+import { identifyRoute } from './route-pattern.js';
+import type { ActionBinding } from './route-pattern.js';
+import type { GetExchange, RequestTarget, ServerExchange } from './server-exchange.js';
+import { ServerLog } from './server-log.js';
+import { yieldToMiddleware } from './to-error-response.js';
 
-/** A request that its permissions allow. */
-interface AuthorizedRequest {
-  readonly context: RestContext;
-  readonly state: RequestState;
-  readonly served: RegisteredApi;
-}
-
-const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
-
-/** All prefixes of one application, behind its HTTP library. */
+/**
+ * The requests of all prefixes of one application, independent of its HTTP library: matches paths, authorizes requests,
+ * runs the pipeline, and sends responses.
+ */
 export class RestServer {
-  private readonly locations = new RouteMatcher();
-  readonly mounts = this.locations.mounts;
-  readonly foreign = this.locations.foreign;
-  /** Paths of models by the registered path of each generated route, without the global prefix: `/rest/v1/polls/question/:pk`. */
-  readonly models = new Map<string, string>();
-  private readonly states = new RequestStates(this.locations);
+  private readonly matcher = new RouteMatcher();
+  private readonly states = new RequestStates(this.matcher);
+  private readonly authorizer = new RequestAuthorizer(this.states);
+  private readonly sender: ResponseSender;
+  readonly log: ServerLog;
+  readonly mounts = this.matcher.mounts;
+  readonly applicationRoutes = this.matcher.applicationRoutes;
+  readonly executionContexts = this.authorizer.executionContexts;
+  /**
+   * The path of the model for the path of each generated route, both without the global prefix:
+   * `/rest/v1/polls/question` for `/rest/v1/polls/question/:pk`.
+   */
+  readonly modelPaths = new Map<string, string>();
   /** Routes of models without interceptors, guards or throttles. */
-  readonly alone = new Set<Route>();
-  readonly claims = new PrefixRegistry();
-  /** Of requests for which Nest calls no handler. */
-  readonly contexts = new ExecutionContexts();
+  readonly directRoutes = new Set<Route>();
+  readonly prefixRegistry = new PrefixRegistry();
 
+  /** @param isEnhanced whether the application has an enhancer that Nest runs around every handler. */
   constructor(
-    private readonly logger: LoggerService,
-    readonly exchangeOf: ExchangeOf,
-    /** Whether the application has something that Nest runs around every handler. */
+    logger: LoggerService,
+    readonly getExchange: GetExchange,
     private readonly isEnhanced: () => boolean,
-  ) {}
-
-  add(served: RegisteredApi): void {
-    this.locations.add(served);
+  ) {
+    this.log = new ServerLog(logger);
+    this.sender = new ResponseSender(this.states, this.matcher, this.log);
   }
 
-  /** What is wrong with what was declared, and could not be known before the application's providers were made. */
-  addDeferredProblems(): readonly DeclarationProblem[] {
-    const problems = this.locations.served.flatMap((each) => each.lateProblems());
+  add(registeredApi: RegisteredApi): void {
+    this.matcher.add(registeredApi);
+  }
+
+  /** Problems of declarations that cannot be detected before the application's providers are created. */
+  findDeferredProblems(): readonly DeclarationProblem[] {
+    const problems = this.matcher.registeredApis.flatMap((each) => each.findDeferredProblems());
     return problems.filter(
       ({ where }, index) => problems.findIndex((each) => each.where === where) === index,
     );
   }
 
-  /** Logs the URLs with global prefix and version, when the routes are registered. */
-  addMethodLocations(): void {
-    try {
-      this.logger.log(methodLocations(this.apis, this.mounts.all));
-    } catch {
-      // A logger that throws must not fail the request.
-    }
+  /** Logs the URLs with global prefix and version. Called after the routes are registered. */
+  logServedModels(): void {
+    this.log.logServedModels(this.apis, this.mounts.all);
   }
 
-  /** Also while requests are answered: none of them fails of a logger. */
-  warn(text: string): void {
-    try {
-      this.logger.warn(text);
-    } catch {
-      // A logger that throws must not fail the request.
-    }
-  }
-
-  /** What is served, in the order of the `forRoot` calls. */
+  /** The prefixes, in the order of the `forRoot` calls. */
   get prefixes(): readonly Pick<
     RegisteredApi,
     'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'
   >[] {
-    return this.locations.served;
+    return this.matcher.registeredApis;
   }
 
-  /** What the prefixes say of entities that no data source knows. */
+  /** The option `unknownEntities` of each prefix. */
   get unknownEntities(): readonly UnknownEntities[] {
-    return this.locations.served.map(({ unknownEntities }) => unknownEntities);
+    return this.matcher.registeredApis.map(({ unknownEntities }) => unknownEntities);
   }
 
-  /** The longest of all prefixes: they share the server. */
+  /** The longest shutdown grace period of all prefixes in milliseconds, because they share the HTTP server. */
   get shutdownGrace(): number {
-    return Math.max(0, ...this.locations.served.map(({ shutdownGrace }) => shutdownGrace));
+    return Math.max(0, ...this.matcher.registeredApis.map(({ shutdownGrace }) => shutdownGrace));
   }
 
   get apis(): readonly Api[] {
-    return this.locations.served.map(({ api }) => api);
+    return this.matcher.registeredApis.map(({ api }) => api);
   }
 
-  /** Whether the path is the index or below a prefix, a route or not. */
+  /** Whether the path is an index or below a prefix, with a route or without. */
   isGenerated(exchange: ServerExchange): boolean {
-    return this.owns(this.states.of(exchange).location);
+    return this.matcher.isGenerated(this.states.getState(exchange).location);
   }
 
   /** The route of a path; undefined for paths of the application. */
-  placeOf(exchange: ServerExchange): Place | undefined {
-    const { location } = this.states.of(exchange);
+  findTarget(exchange: ServerExchange): RequestTarget | undefined {
+    const { location } = this.states.getState(exchange);
     if (location.kind === 'route')
-      return { kind: 'route', prefix: location.served.api.prefix, match: location.match };
-    return this.owns(location) ? { kind: 'rest' } : undefined;
+      return { kind: 'route', prefix: location.registeredApi.api.prefix, match: location.match };
+    return this.matcher.isGenerated(location) ? { kind: 'unmatched' } : undefined;
   }
 
-  /** The prefix of a request's path, and the path before it; undefined for paths of the application. */
-  baseOf(exchange: ServerExchange): { readonly prefix: string; readonly base: string } | undefined {
-    const { location } = this.states.of(exchange);
+  /** The prefix of a request's path, and the path before it; undefined without a generated route. */
+  findBase(exchange: ServerExchange): { readonly prefix: string; readonly base: string } | undefined {
+    const { location } = this.states.getState(exchange);
     if (location.kind !== 'route') return undefined;
-    const { prefix } = location.served.api;
+    const { prefix } = location.registeredApi.api;
     return { prefix, base: prefix === '' ? location.base : location.base.slice(0, -prefix.length - 1) };
   }
 
-  /** Sets the headers of every response, before anything else of the application sees the request: what it sets later is kept. */
-  begin(exchange: ServerExchange): void {
-    const state = this.states.of(exchange);
-    if (state.hasBegun !== true && this.owns(state.location))
-      exchange.setContractHeaders(allowOf(state.location));
-    state.hasBegun = true;
+  /**
+   * Sets the headers of every response, before any other code of the application handles the request: headers that it
+   * sets are kept.
+   */
+  setInitialHeaders(exchange: ServerExchange): void {
+    const state = this.states.getState(exchange);
+    if (state.hasInitialHeaders !== true && this.matcher.isGenerated(state.location))
+      exchange.setContractHeaders(getAllowHeader(state.location));
+    state.hasInitialHeaders = true;
   }
 
   /**
-   * Authenticates and authorizes, run by the guard of every generated route: each time, because the application may dispatch a
-   * request again with another method. Throws the errors of contract 6.1.
+   * Authenticates and authorizes a request. The guard of every generated route calls it, each time, because the
+   * application may dispatch a request again with another method.
+   * @throws the errors of contract 6.1.
    */
   async admit(exchange: ServerExchange, nestContext: ExecutionContext): Promise<Resource> {
-    const { context } = await this.authorizedAnew(exchange, nestContext);
+    const { context } = await this.authorizer.authorizeAgain(exchange, nestContext);
     return context.route.resource;
   }
 
-  /** Whether a request's own path and method are those that an action was bound to. */
-  leadsTo(exchange: ServerExchange, { url, method, handler }: ActionBinding): boolean {
-    const { location } = this.states.of(exchange);
+  /** Whether an action is bound to the path and the method of a request. */
+  matchesBinding(exchange: ServerExchange, { routeId, method, handler }: ActionBinding): boolean {
+    const { location } = this.states.getState(exchange);
     if (location.kind !== 'route') return false;
     const { route } = location.match;
     return (
-      urlOf(route) === url &&
+      identifyRoute(route) === routeId &&
       servedMethod(exchange.method) === method &&
       route.actions.get(method)?.handler === handler
     );
   }
 
-  /** After the guards. Throws 429. */
+  /**
+   * Counts a request. Called after the guards.
+   * @throws the error 429 beyond the limit.
+   */
   async throttle(exchange: ServerExchange): Promise<void> {
-    const { context } = this.states.of(exchange);
+    const { context } = this.states.getState(exchange);
     if (context)
       await throttleRequest(context.route.resource, { actor: context.actor, address: exchange.address });
   }
 
   /** Sets the interceptors that run around the operation of this request. */
-  intercept(exchange: ServerExchange, interceptors: InterceptorChain): void {
-    this.states.of(exchange).interceptors = interceptors;
+  setInterceptors(exchange: ServerExchange, interceptors: InterceptorChain): void {
+    this.states.getState(exchange).interceptors = interceptors;
   }
 
-  /** Answers the request. Never throws, nor rejects. */
+  /** Runs the operation of a request, and sends its response. Never throws or rejects. */
   handle(exchange: ServerExchange): MaybePromise<void> {
-    return this.writing(exchange, () =>
-      mapMaybe(this.authorized(exchange), ({ context, served, state }) =>
-        served.pipeline.answer(context, state.interceptors),
+    return this.sender.sendResult(exchange, () =>
+      mapMaybe(this.authorizer.authorizeOnce(exchange), ({ context, registeredApi, state }) =>
+        registeredApi.pipeline.answer(context, state.interceptors),
       ),
     );
   }
 
   /**
-   * Authorizes and answers a request, where no enhancer of Nest and no interceptor of the model runs around it. False where
-   * Nest's handler has to be called.
+   * Authorizes and handles a request if no enhancer of Nest and no interceptor of the model runs around it. Returns
+   * false if Nest's handler has to be called.
    */
   handleDirectly(exchange: ServerExchange): boolean {
-    const { location } = this.states.of(exchange);
-    if (location.kind !== 'route' || !this.alone.has(location.match.route) || this.isEnhanced()) return false;
+    const { location } = this.states.getState(exchange);
+    if (location.kind !== 'route' || !this.directRoutes.has(location.match.route) || this.isEnhanced())
+      return false;
     void yieldToMiddleware().then(() => this.handle(exchange));
     return true;
   }
 
-  /** Before an action of the application runs. Throws the errors of contract 6.1. */
-  async beginAction(exchange: ServerExchange): Promise<void> {
-    const { context, served, state } = await this.authorized(exchange);
+  /**
+   * Authorizes a request and stores the parameters of its action. Called before an action of the application runs.
+   * @throws the errors of contract 6.1.
+   */
+  async prepareAction(exchange: ServerExchange): Promise<void> {
+    const { context, registeredApi, state } = await this.authorizer.authorizeOnce(exchange);
     const { route } = context;
     exchange.setContractHeaders(route.allow);
-    const replaces = route.actions.get(servedMethod(exchange.method))?.operation !== undefined;
-    const parameters = replaces
-      ? await served.pipeline.prepareOverride(context, (headers) => {
+    const isOverride = route.actions.get(servedMethod(exchange.method))?.operation !== undefined;
+    const parameters = isOverride
+      ? await registeredApi.pipeline.prepareOverride(context, (headers) => {
           const { ETag, 'Last-Modified': modified, ...others } = headers;
           for (const [name, value] of Object.entries(others)) exchange.setHeader(name, value);
           if (ETag !== undefined)
             state.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
         })
-      : await served.pipeline.prepareAction(context);
+      : await registeredApi.pipeline.prepareAction(context);
     setActionContext(exchange.request, { actor: context.actor, ...parameters });
   }
 
   /**
-   * Sends what an action returned: 200, or what `@HttpCode` says; undefined is 204 (contract 9.5). In place of `create` it is
-   * 201.
+   * Sends the value that an action has returned, with status 200, 201 in place of `create`, or the one of `@HttpCode`;
+   * undefined is a 204 (contract 9.5).
    */
-  async endAction(exchange: ServerExchange, value: unknown, code: number | undefined): Promise<void> {
-    if (exchange.answered) return;
-    const { context, served, state } = await this.authorized(exchange);
+  async sendActionResult(exchange: ServerExchange, value: unknown, code: number | undefined): Promise<void> {
+    if (exchange.isResponseSent) return;
+    const { context, registeredApi, state } = await this.authorizer.authorizeOnce(exchange);
     const operation = context.route.actions.get(servedMethod(exchange.method))?.operation;
     const response =
       value === undefined && code !== undefined
         ? { status: code }
         : valueResponse(code ?? statusOf(operation), value, state.validators);
-    await this.send(exchange, operation ? served.pipeline.applyCacheHeaders(context, response) : response);
+    await this.sender.send(
+      exchange,
+      operation ? registeredApi.pipeline.applyCacheHeaders(context, response) : response,
+    );
   }
 
-  /** Responds to a request that no route of Nest matched. False for paths of the application. */
-  async handleRest(exchange: ServerExchange): Promise<boolean> {
-    const { location } = this.states.of(exchange);
+  /** Responds to a request that no route of Nest matched. Returns false for paths of the application. */
+  async handleUnmatched(exchange: ServerExchange): Promise<boolean> {
+    const { location } = this.states.getState(exchange);
     switch (location.kind) {
       case 'route':
         await this.rejectUnrouted(exchange);
         return true;
       case 'unknown':
-        await this.fail(exchange, new NotFound());
+        await this.sendError(exchange, new NotFound());
         return true;
       case 'index':
-        if (this.foreign.has(location.path)) return false;
-        await this.writing(exchange, () =>
+        if (this.applicationRoutes.has(location.path)) return false;
+        await this.sender.sendResult(exchange, () =>
           respondWithIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }),
         );
         return true;
@@ -254,12 +252,12 @@ export class RestServer {
   }
 
   /**
-   * A generated URL that Nest did not match: an unknown method, or a path that the HTTP library cannot decode. Always rejected,
-   * because middleware of the application has not seen the request.
+   * Rejects a request for a generated URL that Nest did not match: its method is unknown, or the HTTP library cannot
+   * decode its path. It is never served, because the application's middleware has not run.
    */
   private async rejectUnrouted(exchange: ServerExchange): Promise<void> {
-    await this.writing(exchange, async () => {
-      const { context } = await this.authorizedAnew(exchange);
+    await this.sender.sendResult(exchange, async () => {
+      const { context } = await this.authorizer.authorizeAgain(exchange);
       const { operations, actions } = context.route;
       const method = servedMethod(exchange.method);
       throw method === 'OPTIONS' || operations.has(method) || actions.has(method)
@@ -268,116 +266,18 @@ export class RestServer {
     });
   }
 
-  /** A body that was rejected before any stage has run: 401 and 403 come first. */
+  /** Responds to a body that was rejected before any stage has run: 401 and 403 take precedence. */
   async rejectBody(exchange: ServerExchange, kind: 'too-large' | 'unsupported'): Promise<void> {
-    await this.writing(exchange, async () => {
-      await this.authorizedAnew(exchange);
+    await this.sender.sendResult(exchange, async () => {
+      await this.authorizer.authorizeAgain(exchange);
       throw kind === 'too-large'
         ? new BodyTooLarge()
         : new UnsupportedMediaType(exchange.header('content-type')?.slice(0, 200) ?? '');
     });
   }
 
-  /** Writes an error that something else threw on one of our URLs. */
-  fail(exchange: ServerExchange, error: unknown): MaybePromise<void> {
-    const served = this.servedOf(exchange);
-    // What the application's own code has asked the database for may have failed as our statements do.
-    const { response, logged } = responseTo(
-      served ? served.reported(error) : error,
-      served?.errorFormat ?? 'drf',
-    );
-    if (logged) this.log(exchange, error);
-    return this.send(exchange, response);
+  /** Sends an error that other code has thrown on a generated URL. Never throws or rejects. */
+  sendError(exchange: ServerExchange, error: unknown): MaybePromise<void> {
+    return this.sender.sendError(exchange, error);
   }
-
-  private writing(exchange: ServerExchange, answer: () => MaybePromise<RestResponse>): MaybePromise<void> {
-    try {
-      const given = answer();
-      if (!isPromise(given)) return this.send(exchange, given);
-      return given.then(
-        (response) => this.send(exchange, response),
-        (error: unknown) => this.fail(exchange, error),
-      );
-    } catch (error) {
-      return this.fail(exchange, error);
-    }
-  }
-
-  /** A stream that fails half-way has broken the connection off; all that is left is the log. */
-  private send(exchange: ServerExchange, response: RestResponse): MaybePromise<void> {
-    const wrong = unsendable(response);
-    if (wrong) return this.fail(exchange, wrong);
-    try {
-      const sent = exchange.send(response, allowOf(this.states.of(exchange).location));
-      if (isPromise(sent))
-        return sent.catch((error: unknown) => {
-          this.log(exchange, error);
-        });
-    } catch (error) {
-      this.log(exchange, error);
-    }
-  }
-
-  private log({ method, path }: ServerExchange, error: unknown): void {
-    this.report(`${method} ${path} failed`, error);
-  }
-
-  /** Logs an error. Never throws. */
-  report(what: string, error: unknown): void {
-    try {
-      this.logger.error(`${what}: ${describeError(error)}`);
-    } catch {
-      // A logger that throws must not fail the request.
-    }
-  }
-
-  /** The prefix that the URL belongs to; the first where it belongs to several, or to none. */
-  private servedOf(exchange: ServerExchange): RegisteredApi | undefined {
-    const { location } = this.states.of(exchange);
-    return 'served' in location
-      ? location.served
-      : (location.kind === 'index' ? location.prefixes : this.locations.served)[0];
-  }
-
-  /** The request's context, authorized once. */
-  private authorized(exchange: ServerExchange): MaybePromise<AuthorizedRequest> {
-    const state = this.states.of(exchange);
-    const { context, location } = state;
-    if (location.kind !== 'route') throw new NotFound();
-    return context ? { context, state, served: location.served } : this.authorizedAnew(exchange);
-  }
-
-  private authorizedAnew(
-    exchange: ServerExchange,
-    nestContext?: ExecutionContext,
-  ): MaybePromise<AuthorizedRequest> {
-    const state = this.states.of(exchange);
-    const { location } = state;
-    if (location.kind !== 'route') throw new NotFound();
-    const { match, base, served } = location;
-    const { route, keySegment, childSegment } = match;
-    const context = new RestContext({
-      route,
-      base,
-      method: exchange.method,
-      input: new HttpInput(exchange, route.resource),
-      exchange,
-      keySegment,
-      childSegment,
-      nestContext: route.resource.guarded ? (nestContext ?? this.contexts.of(route, exchange)) : undefined,
-    });
-    return mapMaybe(served.pipeline.admit(context), () => {
-      state.context = context;
-      return { context, state, served };
-    });
-  }
-
-  private owns(location: LocatedRoute): boolean {
-    return location.kind === 'index' ? !this.foreign.has(location.path) : location.kind !== 'elsewhere';
-  }
-}
-
-function allowOf(location: LocatedRoute): string {
-  if (location.kind === 'route') return location.match.route.allow;
-  return location.kind === 'index' ? INDEX_ALLOW : '';
 }

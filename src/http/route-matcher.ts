@@ -1,83 +1,98 @@
 import type { RouteMatch } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
 import { ApplicationRoutes } from './application-routes.js';
-import { BasePaths } from './base-paths.js';
+import { MountPaths } from './mount-paths.js';
 import type { RegisteredApi } from './api-registration.js';
 
 /** The location of a path among all served paths. */
-export type LocatedRoute =
+export type PathLocation =
   | {
       readonly kind: 'route';
       readonly match: RouteMatch;
-      readonly served: RegisteredApi;
-      /** The path below which the links of its prefix stand: `/rest/v1`. */ readonly base: string;
+      readonly registeredApi: RegisteredApi;
+      /** The path of the prefix, before the paths of its models: `/api/rest/v1`. */
+      readonly base: string;
     }
-  | { readonly kind: 'unknown'; /** The prefix that it stands below. */ readonly served: RegisteredApi }
+  | {
+      /** A path below a prefix, without a route. */
+      readonly kind: 'unknown';
+      readonly registeredApi: RegisteredApi;
+    }
   | {
       readonly kind: 'index';
       readonly base: string;
       readonly path: string;
-      /** Those whose models it names. */ readonly prefixes: readonly RegisteredApi[];
+      /** The prefixes whose models the index lists. */
+      readonly prefixes: readonly RegisteredApi[];
     }
-  | { readonly kind: 'elsewhere' };
+  | {
+      /** A path of the application. */
+      readonly kind: 'elsewhere';
+    };
 
 /** The parts of a request that determine the location. */
-export type Path = Pick<HttpExchange, 'path' | 'mountedAt'>;
+export type RequestPath = Pick<HttpExchange, 'path' | 'mountedAt'>;
 
-const ELSEWHERE: LocatedRoute = { kind: 'elsewhere' };
+const ELSEWHERE: PathLocation = { kind: 'elsewhere' };
 
 /** Matches paths to routes. All stages use the same result, regardless of how an HTTP library parses the path. */
 export class RouteMatcher {
-  readonly mounts = new BasePaths();
+  readonly mounts = new MountPaths();
   /** Routes of the application, which take precedence over the index, and whose errors are not handled. */
-  readonly foreign = new ApplicationRoutes();
-  private readonly all: RegisteredApi[] = [];
+  readonly applicationRoutes = new ApplicationRoutes();
+  private readonly registered: RegisteredApi[] = [];
   /** With a leading slash, or empty. */
-  private indexes: readonly string[] = [];
+  private indexPaths: readonly string[] = [];
 
-  add(served: RegisteredApi): void {
-    this.all.push(served);
-    this.all.sort((a, b) => a.order - b.order);
-    this.indexes = [
-      ...new Set(
-        this.all.flatMap(({ index }) => (index === undefined ? [] : index === '' ? '' : `/${index}`)),
-      ),
+  add(registeredApi: RegisteredApi): void {
+    this.registered.push(registeredApi);
+    this.registered.sort((a, b) => a.order - b.order);
+    this.indexPaths = [
+      ...new Set(this.registered.flatMap(({ index }) => (index === undefined ? [] : addLeadingSlash(index)))),
     ];
   }
 
   /** The prefixes in the order of the `forRoot` calls. */
-  get served(): readonly RegisteredApi[] {
-    return this.all;
+  get registeredApis(): readonly RegisteredApi[] {
+    return this.registered;
   }
 
-  of({ path, mountedAt }: Path): LocatedRoute {
+  locate({ path, mountedAt }: RequestPath): PathLocation {
     // Characters that no URL contains, and that HTTP libraries parse differently.
     const isUnambiguous = !path.includes('#') && !path.includes('\\');
-    for (const mount of this.mounts.candidates(path)) {
-      const below = path.slice(mount.length);
-      const index = this.indexes.find((each) => withoutLastSlash(below) === each);
+    for (const mount of this.mounts.findMounts(path)) {
+      const pathBelow = path.slice(mount.length);
+      const index = this.indexPaths.find((each) => removeLastSlash(pathBelow) === each);
       if (index !== undefined)
         return {
           kind: 'index',
           base: mountedAt + mount,
           path: mount + (index === '' ? '/' : index),
-          prefixes: this.all,
+          prefixes: this.registered,
         };
-      const found = this.below(below, { base: mountedAt + mount, isUnambiguous });
-      if (found && (found.kind === 'route' || !this.foreign.has(path))) return found;
+      const location = this.locateBelow(pathBelow, { base: mountedAt + mount, isUnambiguous });
+      if (location && (location.kind === 'route' || !this.applicationRoutes.has(path))) return location;
     }
     return ELSEWHERE;
   }
 
+  /** Whether this package responds at a location, unless a handler of the application does. */
+  isGenerated(location: PathLocation): boolean {
+    return location.kind === 'index'
+      ? !this.applicationRoutes.has(location.path)
+      : location.kind !== 'elsewhere';
+  }
+
   /** One prefix may be below another: a path that the first does not serve is looked up in the second. */
-  private below(path: string, at: MountedPath): LocatedRoute | undefined {
-    let other: LocatedRoute | undefined;
-    for (const served of this.all) {
-      const found = belowPrefix(path, served, at);
-      if (found?.kind === 'route') return found;
-      if (other?.kind !== 'index') other = found?.kind === 'index' ? found : (other ?? found);
+  private locateBelow(path: string, mounted: MountedPath): PathLocation | undefined {
+    let fallback: PathLocation | undefined;
+    for (const registeredApi of this.registered) {
+      const location = locateBelowPrefix(path, registeredApi, mounted);
+      if (location?.kind === 'route') return location;
+      // An index takes precedence over an unknown path, and the first of two over the second.
+      if (location?.kind === 'index' ? fallback?.kind !== 'index' : !fallback) fallback = location;
     }
-    return other;
+    return fallback;
   }
 }
 
@@ -87,30 +102,35 @@ interface MountedPath {
   readonly isUnambiguous: boolean;
 }
 
-function belowPrefix(
+function locateBelowPrefix(
   path: string,
-  served: RegisteredApi,
+  registeredApi: RegisteredApi,
   { base, isUnambiguous }: MountedPath,
-): LocatedRoute | undefined {
-  const prefix = served.api.prefix === '' ? '' : `/${served.api.prefix}`;
-  if (prefix !== '' && withoutLastSlash(path) === prefix) return rootOf(served, { base, path });
+): PathLocation | undefined {
+  const { api } = registeredApi;
+  const prefix = addLeadingSlash(api.prefix);
+  if (prefix !== '' && removeLastSlash(path) === prefix) return locateRoot(registeredApi, { base, path });
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
-  const match = isUnambiguous ? served.api.match(withoutLastSlash(path.slice(prefix.length + 1))) : undefined;
-  if (match) return { kind: 'route', served, match, base: base + prefix };
+  const match = isUnambiguous ? api.match(removeLastSlash(path.slice(prefix.length + 1))) : undefined;
+  if (match) return { kind: 'route', registeredApi, match, base: base + prefix };
   // Below an empty prefix, unknown paths belong to the application.
-  return prefix === '' ? undefined : { kind: 'unknown', served };
+  return prefix === '' ? undefined : { kind: 'unknown', registeredApi };
 }
 
 /** The root path of a prefix. The empty prefix has none: `/` serves the index of all prefixes. */
-function rootOf(
-  served: RegisteredApi,
+function locateRoot(
+  registeredApi: RegisteredApi,
   { base, path }: { readonly base: string; readonly path: string },
-): LocatedRoute {
-  return served.index === undefined
-    ? { kind: 'unknown', served }
-    : { kind: 'index', base, path, prefixes: [served] };
+): PathLocation {
+  return registeredApi.index === undefined
+    ? { kind: 'unknown', registeredApi }
+    : { kind: 'index', base, path, prefixes: [registeredApi] };
 }
 
-function withoutLastSlash(path: string): string {
+function addLeadingSlash(path: string): string {
+  return path === '' ? '' : `/${path}`;
+}
+
+function removeLastSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }

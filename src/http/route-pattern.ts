@@ -3,13 +3,16 @@ import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
 
 /** The path of a model's collection in Nest's notation: `rest/v1/polls/question`. */
-export function collectionPath(prefix: string, { app, model }: Resource): string {
+export function getCollectionPath(prefix: string, { app, model }: Resource): string {
   return [prefix, app, model].filter((part) => part !== '').join('/');
 }
 
 /** The path of a route in Nest's notation: `rest/v1/polls/question/:pk`. */
-export function routePattern(prefix: string, { kind, resource, parent, relation, segment }: Route): string {
-  const collection = collectionPath(prefix, parent ?? resource);
+export function getRoutePattern(
+  prefix: string,
+  { kind, resource, parent, relation, segment }: Route,
+): string {
+  const collection = getCollectionPath(prefix, parent ?? resource);
   switch (kind) {
     case 'collection':
       return collection;
@@ -31,13 +34,13 @@ export function routePattern(prefix: string, { kind, resource, parent, relation,
 
 /** The route and method to which an action of the application is bound. */
 export interface ActionBinding {
-  readonly url: string;
+  readonly routeId: string;
   readonly method: Method;
   readonly handler: string;
 }
 
 /** Identifies one URL of a model, independent of the prefix. */
-export function urlOf({ kind, resource, parent, relation, segment }: Route): string {
+export function identifyRoute({ kind, resource, parent, relation, segment }: Route): string {
   const above = parent ?? resource;
   return `${kind} ${above.app}/${above.model}/${relation?.name ?? segment ?? ''}`;
 }

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import { FIXED_HEADERS, mergedVary } from './default-headers.js';
+import { FIXED_HEADERS, mergeVary } from './default-headers.js';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
@@ -18,7 +18,7 @@ export function sendResponse(
   if (target.headersSent) return;
   target.statusCode = response.status;
   setResponseHeaders(target, response, allow);
-  endConnection(target, target);
+  setConnectionHeader(target, target);
   const { body } = response;
   if (!body) target.end();
   else if (body.kind === 'text') {
@@ -31,7 +31,7 @@ export function sendResponse(
  * The reason why a response cannot be sent: an invalid header of the application. Checked before anything is written,
  * because afterwards no error response is possible, and the client would wait forever.
  */
-export function unsendable({ headers }: RestResponse): Error | undefined {
+export function findHeaderError({ headers }: RestResponse): Error | undefined {
   if (!headers) return undefined;
   try {
     for (const [name, value] of Object.entries(headers)) {
@@ -57,7 +57,7 @@ export function setContractHeaders(target: HeaderTarget, allow: string): void {
   if (target.hasHeader('x-powered-by')) target.removeHeader('X-Powered-By');
   if (target.getHeader('allow') !== allow) target.setHeader('Allow', allow);
   const before = target.getHeader('vary');
-  const vary = mergedVary(before);
+  const vary = mergeVary(before);
   if (before !== vary) target.setHeader('Vary', vary);
   for (const [name, value, key] of FIXED) if (!target.hasHeader(key)) target.setHeader(name, value);
 }
@@ -76,19 +76,20 @@ export function setResponseHeaders(target: HeaderTarget, response: RestResponse,
 }
 
 /** Servers that are closing, but still accept connections. */
-const CLOSING = new WeakSet<object>();
+const CLOSING_SERVERS = new WeakSet<object>();
 
 /** Every later response on the server's connections closes its connection. */
 export function markClosing(server: object): void {
-  CLOSING.add(server);
+  CLOSING_SERVERS.add(server);
 }
 
 /**
  * Adds `Connection: close` while the server closes: a kept connection would be reused, and would delay the shutdown.
  */
-export function endConnection(response: ServerResponse, target: HeaderTarget): void {
+export function setConnectionHeader(response: ServerResponse, target: HeaderTarget): void {
   const { server } = response.req.socket as { readonly server?: { readonly listening?: boolean } };
-  if (server && (server.listening === false || CLOSING.has(server))) target.setHeader('Connection', 'close');
+  if (server && (server.listening === false || CLOSING_SERVERS.has(server)))
+    target.setHeader('Connection', 'close');
 }
 
 async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
@@ -101,7 +102,7 @@ async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>)
   try {
     for await (const piece of pieces) {
       if (target.destroyed || target.writableEnded) return;
-      if (!target.write(piece)) await drained(target);
+      if (!target.write(piece)) await waitForDrain(target);
     }
     target.end();
   } catch (error) {
@@ -111,7 +112,7 @@ async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>)
 }
 
 /** Resolves when the client has received what was written, or has disconnected. */
-function drained(target: ServerResponse): Promise<void> {
+function waitForDrain(target: ServerResponse): Promise<void> {
   if (target.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {

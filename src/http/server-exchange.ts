@@ -11,7 +11,7 @@ export interface ServerExchange extends HttpExchange {
   /** The HTTP library's own response, as Nest passes it to guards. */
   readonly response: object;
   /** Whether a response has already been sent. */
-  readonly answered: boolean;
+  readonly isResponseSent: boolean;
   /** Sets the headers of contract 7.1, and keeps those that the application has set. */
   setContractHeaders(allow: string): void;
   setHeader(name: string, value: string): void;
@@ -23,8 +23,9 @@ export interface ServerExchange extends HttpExchange {
 }
 
 /** A route with its prefix, the index, or an unknown path below a prefix. */
-export type Place =
-  { readonly kind: 'route'; readonly prefix: string; readonly match: RouteMatch } | { readonly kind: 'rest' };
+export type RequestTarget =
+  | { readonly kind: 'route'; readonly prefix: string; readonly match: RouteMatch }
+  | { readonly kind: 'unmatched' };
 
 /** Creates the exchange from the objects that Nest passes to handlers, guards and filters. */
-export type ExchangeOf = (request: object, response: object) => ServerExchange;
+export type GetExchange = (request: object, response: object) => ServerExchange;

@@ -2,9 +2,9 @@ import type { ErrorFormat } from '../core/contracts/error-format.js';
 import { errorResponse } from '../request/response/error-response.js';
 import type { ErrorResponse } from '../request/response/error-response.js';
 
-const NOW = Promise.resolve();
+const RESOLVED = Promise.resolve();
 
-function nothing(): void {
+function doNothing(): void {
   // A microtask turn without work.
 }
 
@@ -14,14 +14,14 @@ function nothing(): void {
  * of the process runs between them.
  */
 export function yieldToMiddleware(): Promise<void> {
-  return NOW.then(nothing).then(nothing).then(nothing);
+  return RESOLVED.then(doNothing).then(doNothing).then(doNothing);
 }
 
 /**
  * As `errorResponse`; if the application has thrown something that cannot be serialized, the response of an unexpected
  * error.
  */
-export function responseTo(error: unknown, format: ErrorFormat): ErrorResponse {
+export function createErrorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
   try {
     return errorResponse(error, format);
   } catch (broken) {

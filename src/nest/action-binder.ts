@@ -6,7 +6,7 @@ import type { ControllerDeclaration } from '../decorators/action.decorator.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { PipeLike } from '../core/contracts/pipe.js';
 import type { Resource } from '../core/schema/resource.js';
-import { ChildPk, operationOf, ParentPk, Pk } from '../http/action-context.js';
+import { ChildPk, getOperate, ParentPk, Pk } from '../http/action-context.js';
 import type { ActionBinding } from '../http/route-pattern.js';
 import { markAction, RestifyActionInterceptor } from './action.interceptor.js';
 
@@ -165,7 +165,7 @@ function namedFunction(name: string, written: HandlerFunction): HandlerFunction 
 
 /** What answers where the class wraps an operation that it does not write. */
 function generated({ operation }: ActionRoute): HandlerFunction | undefined {
-  return operation && ((request) => operationOf(request)?.(operation));
+  return operation && ((request) => getOperate(request)?.(operation));
 }
 
 /** The model's interceptors and pipes, in front of the method's own. */

@@ -30,14 +30,14 @@ export class RestifyActionInterceptor implements NestInterceptor {
     const handler = context.getHandler();
     if (!bindingOf(handler)) return next.handle();
     const http = context.switchToHttp();
-    const exchange = this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>());
+    const exchange = this.server.getExchange(http.getRequest<object>(), http.getResponse<object>());
     const code = Reflect.getMetadata('__httpCode__', handler) as number | undefined;
-    return defer(() => this.server.beginAction(exchange)).pipe(
+    return defer(() => this.server.prepareAction(exchange)).pipe(
       concatMap(() => next.handle()),
       // As Nest has it, the last value is the answer; what ends without one has none.
       takeLast(1),
       defaultIfEmpty(undefined),
-      concatMap((value: unknown) => from(this.server.endAction(exchange, value, code))),
+      concatMap((value: unknown) => from(this.server.sendActionResult(exchange, value, code))),
     );
   }
 }

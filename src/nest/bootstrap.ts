@@ -79,7 +79,7 @@ export interface BootContext {
  */
 export async function bootstrapApi(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
-  server.claims.claim(options.prefix, controllers);
+  server.prefixRegistry.claim(options.prefix, controllers);
   const validator = await loadEntityValidator();
   const adapter = new TypeOrmAdapter(dataSource, {
     acquireTimeout: options.acquireTimeout,
@@ -100,7 +100,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   await refuse(problemsOfModel(blueprint, model), dataSource);
   await adapter.learn();
   for (const resource of model.all) adapter.prepare(resource);
-  for (const warning of [...modelWarnings(blueprint, model), ...adapter.warnings()]) server.warn(warning);
+  for (const warning of [...modelWarnings(blueprint, model), ...adapter.warnings()]) server.log.warn(warning);
   const targets = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const listed = listedControllers(context.modules);
   const listedOf = byEntity(listed);
@@ -127,7 +127,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     ),
   );
   const resourceOf = (entity: object): Resource | undefined => byTarget.get(entity);
-  const lateProblems = (): readonly DeclarationProblem[] => [
+  const findDeferredProblems = (): readonly DeclarationProblem[] => [
     ...[...new Set(api.routes.flatMap(({ resource }) => resource.schemes))].flatMap(
       ({ problem }) => problem?.() ?? [],
     ),
@@ -141,8 +141,8 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   server.add({
     api,
     resourceOf,
-    lateProblems,
-    reported: (error) => adapter.reported(error),
+    findDeferredProblems,
+    mapError: (error) => adapter.reported(error),
     pipeline,
     index: options.index,
     errorFormat: options.errorFormat,
@@ -215,7 +215,7 @@ function compilerInput(
   const drafts = description.entities.flatMap((entity) => declarationOfEntity(entity, labels) ?? []);
   return {
     prefix: options.prefix,
-    takenPrefixes: server.claims.conflictingPrefixes(controllers),
+    takenPrefixes: server.prefixRegistry.conflictingPrefixes(controllers),
     description,
     drafts,
     controllers: joiningControllers(drafts, modules),
@@ -357,7 +357,7 @@ async function injectedParts(
     const watch =
       watches.get(type) ??
       new DenialWatch(type.name, (text) => {
-        server.warn(text);
+        server.log.warn(text);
       });
     watches.set(type, watch);
     return watch;
@@ -463,7 +463,7 @@ function permissionRules({ options, moduleRef, server }: BootContext): Permissio
     source: permissionSource(moduleRef),
     refusalsHide: options.refusalsHide,
     failed: (error, { resource, method }) => {
-      server.report(
+      server.log.logError(
         `A permission of ${resource.id} failed behind one that refuses ${method}, and every row counts as hidden`,
         error,
       );

@@ -9,8 +9,8 @@ import type { ListedController } from './action-binder.js';
 import type { BuiltApi, ResourceRoutes } from '../http/build-routes.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { markForAllMethods } from '../http/express/express-all-methods.js';
-import { ALL } from '../http/execution-contexts.js';
-import { collectionPath, routePattern, urlOf } from '../http/route-pattern.js';
+import { ALL_METHODS } from '../http/execution-contexts.js';
+import { getCollectionPath, getRoutePattern, identifyRoute } from '../http/route-pattern.js';
 import { RestifyExceptionFilter } from './exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
 import type { RestServer } from '../http/rest-server.js';
@@ -45,7 +45,7 @@ export class GeneratedControllers {
     for (const routes of api.byResource) {
       const own = this.hostOf(routes.resource, binding);
       if (!own) continue;
-      if (own.joined) exposeToMiddleware(own.joined, collectionPath(api.prefix, routes.resource));
+      if (own.joined) exposeToMiddleware(own.joined, getCollectionPath(api.prefix, routes.resource));
       for (const url of urlsOf(routes)) {
         // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
         // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8.1).
@@ -60,8 +60,8 @@ export class GeneratedControllers {
           {
             name: url.name,
             route: url.route,
-            pattern: routePattern(api.prefix, url.route),
-            model: collectionPath(api.prefix, routes.resource),
+            pattern: getRoutePattern(api.prefix, url.route),
+            model: getCollectionPath(api.prefix, routes.resource),
             isSign,
           },
           { own, generated, server: binding.server },
@@ -169,9 +169,9 @@ interface Hosts {
 function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, generated, server }: Hosts): void {
   // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
   const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
-  server.models.set(`/${pattern}`, `/${model}`);
+  server.modelPaths.set(`/${pattern}`, `/${model}`);
   const { guards, guarded, interceptors, throttle } = route.resource;
-  const contexts = guarded ? server.contexts.at(route) : undefined;
+  const contexts = guarded ? server.executionContexts.targetsOf(route) : undefined;
   if (
     !generated.joined &&
     route.actions.size === 0 &&
@@ -179,7 +179,7 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
     interceptors.length === 0 &&
     !throttle
   )
-    server.alone.add(route);
+    server.directRoutes.add(route);
   for (const [method, action] of route.actions) {
     const { handler, operation } = action;
     const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
@@ -189,7 +189,7 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
       request,
       hasChild: route.kind === 'through-object',
       resource: route.resource,
-      binding: { url: urlOf(route), method, handler },
+      binding: { routeId: identifyRoute(route), method, handler },
     };
     const replaces = operation && generated.joined?.declaration.replaced.includes(operation) === true;
     const controller = operation ? generated.controller : own.controller;
@@ -206,7 +206,7 @@ function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, gener
   // One route for all methods that the application leaves, those that the URL does not serve included: 405 is ours to say.
   if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) {
     add(`${name} ${pattern}`, RequestMethod.ALL, isSign);
-    contexts?.add(ALL, generated.controller, `${name} ${pattern}`);
+    contexts?.add(ALL_METHODS, generated.controller, `${name} ${pattern}`);
     return;
   }
   // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
@@ -229,7 +229,7 @@ function addHandler(
 ): void {
   const prototype = controller.prototype as Record<string, unknown>;
   const handler = (request: object, response: object): MaybePromise<void> =>
-    server.handle(server.exchangeOf(request, response));
+    server.handle(server.getExchange(request, response));
   Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);

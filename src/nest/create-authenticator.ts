@@ -11,7 +11,7 @@ interface AuthenticatorContext {
   readonly options: Pick<ResolvedOptions, 'prefix' | 'authenticationTimeout' | 'authenticationThrottle'>;
   readonly moduleRef: ModuleRef;
   readonly modules: ModulesContainer;
-  readonly server: { warn(text: string): void };
+  readonly server: { readonly log: { warn(text: string): void } };
 }
 
 /** Who tells the callers of one prefix apart, and counts the credentials that it refuses. */
@@ -50,7 +50,7 @@ function sharedRefusals(
       return seconds * 1000;
     } catch (error) {
       if (!away)
-        server.warn(
+        server.log.warn(
           `Refused credentials are counted in this process alone, because the storage of @nestjs/throttler fails: ${String(error)}`,
         );
       away = true;

@@ -10,8 +10,8 @@ export class RestifyExceptionFilter implements ExceptionFilter {
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
-    await this.server.fail(
-      this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>()),
+    await this.server.sendError(
+      this.server.getExchange(http.getRequest<object>(), http.getResponse<object>()),
       error,
     );
   }

@@ -5,7 +5,7 @@ import type { HookContext, WriteContext } from '../core/contracts/hooks.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { AccessContext } from '../core/contracts/permission.js';
 import type { RowFilter } from '../core/query/row-filter.js';
-import { operationOf } from '../http/action-context.js';
+import { getOperate } from '../http/action-context.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what Nest gives to an overriding method, and what that answers, has the types that its author says
 type Given = any;
@@ -82,7 +82,7 @@ export abstract class ResourceController<Entity extends object = object> {
 }
 
 async function generated(operation: Operation, request: unknown, body?: unknown): Promise<unknown> {
-  const operate = operationOf(request);
+  const operate = getOperate(request);
   if (!operate)
     throw new Error(
       `super.${operation}(request) wants the request that is being answered, in a method that replaces an operation.`,

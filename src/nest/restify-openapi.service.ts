@@ -5,7 +5,7 @@ import { toOpenApi31 } from '../openapi/convert-schema.js';
 import type { OpenApiDocument, PathItem } from '../openapi/open-api-types.js';
 import { REST_SERVER } from './tokens.js';
 import type { RestServer } from '../http/rest-server.js';
-import { routePattern } from '../http/route-pattern.js';
+import { getRoutePattern } from '../http/route-pattern.js';
 
 /**
  * Describes everything that is served in a document of @nestjs/swagger, which knows the application's own routes.
@@ -55,7 +55,7 @@ export class RestifyOpenApi {
     return new Map(
       this.server.prefixes.flatMap(({ api: { prefix, routes }, errorFormat }) =>
         routes.map(
-          (route) => [openApiPath(routePattern(prefix, route)), { route, prefix, errorFormat }] as const,
+          (route) => [openApiPath(getRoutePattern(prefix, route)), { route, prefix, errorFormat }] as const,
         ),
       ),
     );
@@ -80,7 +80,7 @@ export class RestifyOpenApi {
     );
     const isOwn = (path: string): boolean =>
       (others[path] as { readonly get?: unknown } | undefined)?.get !== undefined ||
-      this.server.foreign.has(path);
+      this.server.applicationRoutes.has(path);
     return placed.filter(
       ({ path }, at) => !isOwn(path) && placed.findIndex((each) => each.path === path) === at,
     );

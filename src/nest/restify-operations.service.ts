@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { Operation } from '../core/schema/operation.js';
 import { REST_SERVER } from './tokens.js';
-import { currentOperations } from '../http/current-operations.js';
+import { listCurrentOperations } from '../http/current-operations.js';
 import type { RestServer } from '../http/rest-server.js';
 
 /**
@@ -24,8 +24,8 @@ export class RestifyOperations {
    */
   of(context: ExecutionContext): readonly Operation[] {
     const http = context.switchToHttp();
-    const exchange = this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>());
-    const place = this.server.placeOf(exchange);
-    return place?.kind === 'route' ? currentOperations(place.match.route, exchange) : [];
+    const exchange = this.server.getExchange(http.getRequest<object>(), http.getResponse<object>());
+    const place = this.server.findTarget(exchange);
+    return place?.kind === 'route' ? listCurrentOperations(place.match.route, exchange) : [];
   }
 }

@@ -33,7 +33,7 @@ export class RestifyUrls {
 
   /** The path, global prefix included. Throws a plain error for a name of no route or of several, or for a missing key. */
   reverse(name: string, parameters: UrlParameters = {}, { prefix, request }: ReverseOptions = {}): string {
-    const here = request ? this.server.baseOf(this.server.exchangeOf(request, {})) : undefined;
+    const here = request ? this.server.findBase(this.server.getExchange(request, {})) : undefined;
     const api = this.apiOf(prefix ?? here?.prefix);
     const route = routeNamed(name, api);
     const base = [here?.base ?? this.server.mounts.first(), api.prefix]

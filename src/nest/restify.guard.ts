@@ -15,15 +15,15 @@ export class RestifyGuard implements CanActivate {
   /** Throws the errors of contract 6.1; never answers false. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
-    const exchange = this.server.exchangeOf(http.getRequest<object>(), http.getResponse<object>());
+    const exchange = this.server.getExchange(http.getRequest<object>(), http.getResponse<object>());
     const binding = bindingOf(context.getHandler());
     // The HTTP library reads a path in its own way: what it chose must be what was admitted.
-    if (binding && !this.server.leadsTo(exchange, binding)) throw new NotFound();
+    if (binding && !this.server.matchesBinding(exchange, binding)) throw new NotFound();
     const { lateGuards, interceptors, throttle } = await this.server.admit(exchange, context);
     for (const guard of lateGuards) if (!(await runGuard(guard)(context))) throw new PermissionDenied();
     if (throttle) await this.server.throttle(exchange);
     if (interceptors.length > 0)
-      this.server.intercept(
+      this.server.setInterceptors(
         exchange,
         composeInterceptors(interceptors as readonly NestInterceptor[], context),
       );

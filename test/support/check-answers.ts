@@ -4,7 +4,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RestifyOpenApi } from 'nestjs-restify';
 import type { RestServer } from '../../src/http/rest-server.js';
-import { routePattern } from '../../src/http/route-pattern.js';
+import { getRoutePattern } from '../../src/http/route-pattern.js';
 import { REST_SERVER } from '../../src/nest/tokens.js';
 import { METHODS } from '../../src/core/schema/operation.js';
 import type { Route } from '../../src/core/schema/route.js';
@@ -132,7 +132,7 @@ export class AnswerCheck {
   /** The documented path of a URL; undefined for a custom route, which takes precedence over an object with the same key. */
   private describedAt(path: string): Described | undefined {
     const [plain = ''] = path.split('?');
-    if (this.server.foreign.has(plain)) return undefined;
+    if (this.server.applicationRoutes.has(plain)) return undefined;
     const trimmed = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
     return this.load().described.find(({ pattern }) => pattern.test(trimmed));
   }
@@ -185,7 +185,7 @@ export class AnswerCheck {
     ajv.addSchema(document, 'document');
     const routes = this.server.prefixes.flatMap(({ api: { prefix, routes: all }, pipeline }) =>
       all.map((route) => ({
-        path: `/${routePattern(prefix, route)}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}'),
+        path: `/${getRoutePattern(prefix, route)}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}'),
         route,
         pipeline,
       })),

@@ -6,7 +6,7 @@ import type { RestResponse } from '../../request/response/rest-response.js';
 import { sendResponse, setContractHeaders } from '../send-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { headerOf, withoutOrigin } from '../request-line.js';
+import { getHeader, removeOrigin } from '../request-line.js';
 import { isBrokenText } from './express-body-text.js';
 import { codingOf, DECODED_CODINGS, hasBody, NO_UTF8, readDecoded, textOf } from '../read-body.js';
 
@@ -104,12 +104,12 @@ class ExpressExchange implements ServerExchange {
     return this.raw.ip ?? this.raw.socket.remoteAddress ?? '';
   }
 
-  get answered(): boolean {
+  get isResponseSent(): boolean {
     return this.response.headersSent;
   }
 
   header(name: string): string | undefined {
-    return headerOf(this.raw, name);
+    return getHeader(this.raw, name);
   }
 
   body(): Promise<ReceivedBody> {
@@ -135,7 +135,7 @@ class ExpressExchange implements ServerExchange {
 
 /** The path of an absolute-form request line, without the origin. */
 function pathOf({ originalUrl, baseUrl }: ExpressRequest): string {
-  const relative = withoutOrigin(originalUrl);
+  const relative = removeOrigin(originalUrl);
   return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
 }
 

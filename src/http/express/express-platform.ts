@@ -13,9 +13,9 @@ type Next = (error?: unknown) => void;
 type RouterStack = Partial<Pick<ExpressRouter, 'stack'>>;
 
 export const expressPlatform: HttpPlatform = {
-  exchange: (request, response) => expressExchange(request as IncomingMessage, response as ServerResponse),
-  prepareRequests,
-  answerTheRest,
+  getExchange: (request, response) => expressExchange(request as IncomingMessage, response as ServerResponse),
+  registerBeforeRoutes: prepareRequests,
+  registerAfterRoutes: answerTheRest,
 };
 
 /** Restores `app.all` once the routes are registered. */
@@ -36,7 +36,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   );
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = expressExchange(request, response);
-    server.begin(exchange);
+    server.setInitialHeaders(exchange);
     if (isBrokenText(request) && server.isGenerated(exchange)) refuseBrokenText(request);
     next();
   });
@@ -55,18 +55,18 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
   RESTORE_ALL.get(server)?.();
   const { router } = adapter.getInstance() as { readonly router?: RouterStack };
   const routes = new GeneratedRoutes(server);
-  for (const path of routePaths(router)) routes.note(path);
+  for (const path of routePaths(router)) routes.addPath(path);
   for (const layer of router?.stack ?? []) makeCaseSensitive(layer, routes);
-  indexRoutes(router, (path) => routes.modelOf(path));
+  indexRoutes(router, (path) => routes.findModelPath(path));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
-    settle(server.handleRest(expressExchange(request, response)), next);
+    settle(server.handleUnmatched(expressExchange(request, response)), next);
   });
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = expressExchange(request, response);
     if (!server.isGenerated(exchange) || response.headersSent) next(error);
     // Express rejects a path with malformed escapes before routing; the package's own matcher still classifies it.
-    else if (error instanceof URIError) settle(server.handleRest(exchange), next);
-    else void server.fail(exchange, error);
+    else if (error instanceof URIError) settle(server.handleUnmatched(exchange), next);
+    else void server.sendError(exchange, error);
   });
 }
 
@@ -83,7 +83,7 @@ function makeCaseSensitive(layer: ExpressLayer, routes: GeneratedRoutes): void {
     typeof path !== 'string' ||
     path.includes('{') ||
     methods?._all === true ||
-    routes.modelOf(path) === undefined
+    routes.findModelPath(path) === undefined
   )
     return;
   const pattern = path.split('/');

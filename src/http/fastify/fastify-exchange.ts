@@ -1,11 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import { mergedVary } from '../default-headers.js';
+import { mergeVary } from '../default-headers.js';
 import type { ReceivedBody } from '../../request/parse/parse-body.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import { isAborted } from '../../request/is-aborted.js';
 import { ChunkStream } from '../chunk-stream.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import { endConnection, sendResponse, setContractHeaders, setResponseHeaders } from '../send-response.js';
+import {
+  setConnectionHeader,
+  sendResponse,
+  setContractHeaders,
+  setResponseHeaders,
+} from '../send-response.js';
 import type { HeaderTarget } from '../send-response.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { keptBody } from './fastify-content-type-parser.js';
@@ -14,7 +19,7 @@ import type { ServerExchange } from '../server-exchange.js';
 import { hasBody } from '../read-body.js';
 import { readUrl, urlOf } from './fastify-url.js';
 import type { MiddlewareRequest } from './fastify-url.js';
-import { headerOf } from '../request-line.js';
+import { getHeader } from '../request-line.js';
 
 /**
  * Marks a response that is passing through the application's hooks, which Fastify does not count as sent. Stored on the
@@ -126,7 +131,7 @@ abstract class NodeExchange {
   }
 
   header(name: string): string | undefined {
-    return headerOf(this.raw, name);
+    return getHeader(this.raw, name);
   }
 }
 
@@ -157,7 +162,7 @@ class FastifyExchange extends NodeExchange implements ServerExchange {
     return this.request.ip ?? '';
   }
 
-  get answered(): boolean {
+  get isResponseSent(): boolean {
     return isAnswered(this.response);
   }
 
@@ -206,7 +211,7 @@ class MiddlewareExchange extends NodeExchange implements ServerExchange {
     return this.raw.ip ?? this.raw.socket.remoteAddress ?? '';
   }
 
-  get answered(): boolean {
+  get isResponseSent(): boolean {
     return this.response.headersSent;
   }
 
@@ -246,8 +251,8 @@ function isAnswered(reply: MarkedReply): boolean {
 export function varyOf(reply: FastifyReply): string {
   const below = reply.raw.getHeader('vary');
   const above = reply.getHeader('vary');
-  if (above === below) return mergedVary(below);
-  return mergedVary([
+  if (above === below) return mergeVary(below);
+  return mergeVary([
     ...new Set(
       [below, above].flatMap((each) =>
         String(each ?? '')
@@ -289,7 +294,7 @@ function sendReply(
   reply[HANDED_OVER] = true;
   reply.code(response.status);
   setResponseHeaders(headers, response, allow);
-  endConnection(reply.raw, headers);
+  setConnectionHeader(reply.raw, headers);
   const { body } = response;
   if (body?.kind === 'text') {
     reply[IS_TEXT] = headers.getHeader('content-type') === JSON_MEDIA_TYPE && takesTexts(reply);

@@ -8,7 +8,11 @@ import type { ServerExchange } from '../server-exchange.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
 import type { RestServer } from '../rest-server.js';
 
-export const fastifyPlatform: HttpPlatform = { exchange: exchangeOf, prepareRequests, answerTheRest };
+export const fastifyPlatform: HttpPlatform = {
+  getExchange: exchangeOf,
+  registerBeforeRoutes: prepareRequests,
+  registerAfterRoutes: answerTheRest,
+};
 
 const ROUTES = new WeakMap<RestServer, FastifyRoutes>();
 
@@ -38,17 +42,17 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
     routes.see(route);
   });
   registerFirst(instance, (request, response, next) => {
-    server.begin(middlewareExchange(request, response));
+    server.setInitialHeaders(middlewareExchange(request, response));
     next();
   });
   instance.addHook('onRequest', (request, reply, done) => {
-    server.begin(middlewareExchange(request.raw, reply.raw));
+    server.setInitialHeaders(middlewareExchange(request.raw, reply.raw));
     answerUnrouted(server, { request, reply, done });
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
     if (server.isGenerated(exchangeOf(request, reply))) {
       // A hook before this one may have sent the response.
-      if (!reply.raw.headersSent) server.begin(middlewareExchange(request.raw, reply.raw));
+      if (!reply.raw.headersSent) server.setInitialHeaders(middlewareExchange(request.raw, reply.raw));
       const vary = varyOf(reply);
       if (reply.getHeader('vary') !== vary) reply.header('vary', vary);
       restoreMediaType(reply);
@@ -78,10 +82,10 @@ function registerFirst(instance: FastifyInstance, middleware: FastifyMiddleware)
 /** Derives the routing constraint, before Fastify's router matches the path. */
 function constraintOf(request: IncomingMessage, server: RestServer): string | undefined {
   const exchange = middlewareExchange(request, {} as ServerResponse);
-  const place = server.placeOf(exchange);
+  const place = server.findTarget(exchange);
   if (!place) return undefined;
   escapeMalformedUrls(request);
-  if (place.kind === 'rest') return 'rest';
+  if (place.kind === 'unmatched') return 'unmatched';
   if (!isServed(exchange.method)) return 'unserved';
   return place.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
@@ -93,5 +97,5 @@ function answerUnrouted(
 ): void {
   const exchange = fastifyExchange(request, reply);
   if (!request.is404 || !server.isGenerated(exchange)) done();
-  else void server.handleRest(exchange);
+  else void server.handleUnmatched(exchange);
 }

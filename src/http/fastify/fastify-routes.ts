@@ -12,10 +12,10 @@ import type {
   FastifyRequest,
   FastifyRoute,
 } from './fastify-types.js';
-import type { ServerExchange, Place as Asked } from '../server-exchange.js';
+import type { ServerExchange, RequestTarget as Asked } from '../server-exchange.js';
 import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
-import { collectionPath, routePattern } from '../route-pattern.js';
+import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
 
 /** The name of the routing constraint for this package's requests. */
 export const CONSTRAINT = 'restify';
@@ -51,7 +51,7 @@ export class FastifyRoutes {
   /** Takes the handler of a generated route in an `onRoute` hook. The route itself moves to an unreachable path. */
   see(route: FastifyRoute): void {
     if (this.own.has(route.handler)) return;
-    if (this.routes.note(route.url) === undefined) return;
+    if (this.routes.addPath(route.url) === undefined) return;
     if (typeof route.method === 'string')
       setFirst(this.groupOf(route.constraints ?? {}).handlers, `${route.method} ${route.url}`, route.handler);
     else setFirst(this.groupOf(this.versioned(route.constraints ?? {})).forAll, route.url, route.handler);
@@ -119,7 +119,7 @@ export class FastifyRoutes {
         ...ANY_MEDIA_TYPE,
         method: child.supportedMethods,
         url: '/*',
-        constraints: { [CONSTRAINT]: 'rest' },
+        constraints: { [CONSTRAINT]: 'unmatched' },
         handler: this.answerRest,
         errorHandler: this.fail,
       });
@@ -129,7 +129,7 @@ export class FastifyRoutes {
 
   private places(): readonly Place[] {
     const models = this.server.apis.flatMap((api) =>
-      api.resources.map((resource) => ({ resource, path: `/${collectionPath(api.prefix, resource)}` })),
+      api.resources.map((resource) => ({ resource, path: `/${getCollectionPath(api.prefix, resource)}` })),
     );
     return this.standings().flatMap((standing) =>
       models.map(({ resource, path }) => ({
@@ -169,7 +169,7 @@ export class FastifyRoutes {
     const find: FindHandler = ({ prefix, match: { route } }, method) => {
       const found =
         known.get(route)?.get(method) ??
-        this.handlerOf(groups, { method, path: `${mount}/${routePattern(prefix, route)}` });
+        this.handlerOf(groups, { method, path: `${mount}/${getRoutePattern(prefix, route)}` });
       if (!known.has(route)) known.set(route, new Map());
       if (found) known.get(route)?.set(method, found);
       return found;
@@ -187,7 +187,7 @@ export class FastifyRoutes {
   private dispatch(request: FastifyRequest, reply: FastifyReply, find: FindHandler): void {
     const exchange = fastifyExchange(request, reply);
     // A malformed path is rejected, as on Express.
-    const place = writtenUrl(request.raw) === undefined ? this.server.placeOf(exchange) : undefined;
+    const place = writtenUrl(request.raw) === undefined ? this.server.findTarget(exchange) : undefined;
     const handler = place?.kind === 'route' ? find(place, exchange.method) : undefined;
     if (place?.kind !== 'route' || !handler) {
       this.answerRest(request, reply);
@@ -198,7 +198,7 @@ export class FastifyRoutes {
     if (this.server.handleDirectly(exchange)) return;
     // Nest's handler responds by itself, to errors too; with its promise, Fastify would respond a second time.
     void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) =>
-      this.server.fail(exchange, error),
+      this.server.sendError(exchange, error),
     );
   }
 
@@ -219,7 +219,7 @@ export class FastifyRoutes {
 
   private readonly answerRest = (request: FastifyRequest, reply: FastifyReply): void => {
     const exchange = fastifyExchange(request, reply);
-    this.settle(exchange, this.server.handleRest(exchange), reply);
+    this.settle(exchange, this.server.handleUnmatched(exchange), reply);
   };
 
   /** Responds to errors of the application's hooks and of Fastify before a route. */
@@ -228,7 +228,7 @@ export class FastifyRoutes {
     // A QUERY without a media type is a method that is not served.
     if ((error as { code?: unknown }).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
       this.answerRest(request, reply);
-    else void this.server.fail(fastifyExchange(request, reply), error);
+    else void this.server.sendError(fastifyExchange(request, reply), error);
   };
 
   /** Responds to errors of the application's own parsers: no later step has run, so nothing has been executed. */
@@ -247,7 +247,7 @@ export class FastifyRoutes {
       (done) => {
         if (!done) reply.callNotFound();
       },
-      (error: unknown) => this.server.fail(exchange, error),
+      (error: unknown) => this.server.sendError(exchange, error),
     );
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { writtenUrl } from './fastify-malformed-urls.js';
-import { withoutOrigin } from '../request-line.js';
+import { removeOrigin } from '../request-line.js';
 
 /** Node's request, as Fastify passes it to middleware. */
 export interface MiddlewareRequest extends IncomingMessage {
@@ -24,7 +24,7 @@ export function readUrl(raw: MiddlewareRequest & { [READ]?: ReadUrl }): ReadUrl 
   const url = urlOf(raw);
   const known = raw[READ];
   if (known?.url === url) return known;
-  const own = withoutOrigin(url);
+  const own = removeOrigin(url);
   const at = own.indexOf('?');
   return (raw[READ] = { url, path: at < 0 ? own : own.slice(0, at), query: at < 0 ? '' : own.slice(at + 1) });
 }

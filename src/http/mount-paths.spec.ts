@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { BasePaths } from './base-paths.js';
+import { MountPaths } from './mount-paths.js';
 
-function candidates(mounts: readonly string[], path: string): readonly string[] {
-  const all = new BasePaths();
+function findMounts(mounts: readonly string[], path: string): readonly string[] {
+  const all = new MountPaths();
   for (const mount of mounts) all.add(mount);
-  return all.candidates(path);
+  return all.findMounts(path);
 }
 
 test.each<[mounts: readonly string[], path: string, found: readonly string[]]>([
@@ -20,7 +20,7 @@ test.each<[mounts: readonly string[], path: string, found: readonly string[]]>([
   [['/:tenant/api'], '/acme/api/rest', ['/acme/api']],
   [['/api/:tenant'], '/api/a%2Fb/rest', ['/api/a%2Fb']],
 ])('below %j, %s stands at %j', (mounts, path, found) => {
-  expect(candidates(mounts, path)).toEqual(found);
+  expect(findMounts(mounts, path)).toEqual(found);
 });
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
   [['/:tenant/api'], '/acme'],
   [['/:tenant/api'], '/acme/rest'],
 ])('below %j there is no %s', (mounts, path) => {
-  expect(candidates(mounts, path)).toEqual([]);
+  expect(findMounts(mounts, path)).toEqual([]);
 });
 
 describe('a segment that stands for any', () => {
@@ -47,13 +47,13 @@ describe('a segment that stands for any', () => {
     [['/api/:tenant'], '/api/'],
     [['/:tenant/:version'], '/acme'],
   ])('is a segment: below %j there is no %s', (mounts, path) => {
-    expect(candidates(mounts, path)).toEqual([]);
+    expect(findMounts(mounts, path)).toEqual([]);
   });
 });
 
 test.each([[['', '/api', '/api/v2']], [['/api/v2', '/api', '']], [['/api', '', '/api/v2']]])(
   'the longest mount comes first, in whatever order they were added: %j',
   (mounts) => {
-    expect(candidates(mounts, '/api/v2/rest')).toEqual(['/api/v2', '/api', '']);
+    expect(findMounts(mounts, '/api/v2/rest')).toEqual(['/api/v2', '/api', '']);
   },
 );

@@ -1,6 +1,6 @@
-/** The mounts of the application's routes: global prefix and version, if it has them. */
-export class BasePaths {
-  private readonly patterns: Pattern[] = [];
+/** The mounts of the application's routes: the paths of its global prefix and version, if it has them. */
+export class MountPaths {
+  private readonly patterns: MountPattern[] = [];
 
   /** Adds a mount such as `/api`, or an empty text for the root. A parameter such as `:tenant` matches any segment. */
   add(mount: string): void {
@@ -27,27 +27,29 @@ export class BasePaths {
     return this.patterns[0]?.text ?? '';
   }
 
-  /** The mounts that match a path, with the segments of that path. */
-  candidates(path: string): readonly string[] {
+  /** The mounts that match a path, with the segments of that path, longest first. */
+  findMounts(path: string): readonly string[] {
     const found: string[] = [];
     for (const pattern of this.patterns) {
-      const mount =
-        pattern.plain === undefined
-          ? filledIn(pattern, path)
-          : isBelow(path, pattern.plain)
-            ? pattern.plain
-            : undefined;
+      const mount = matchMount(pattern, path);
       if (mount !== undefined) found.push(mount);
     }
     return found;
   }
 }
 
-interface Pattern {
+interface MountPattern {
   readonly text: string;
   readonly segments: readonly string[];
-  /** The mount itself, if it has no parameters. */
+  /** The mount itself if it has no parameters, else undefined. */
   readonly plain: string | undefined;
+}
+
+/** The mount that a path is below; undefined if the pattern does not match. */
+function matchMount(pattern: MountPattern, path: string): string | undefined {
+  const { plain } = pattern;
+  if (plain === undefined) return fillParameters(pattern, path);
+  return isBelow(path, plain) ? plain : undefined;
 }
 
 function isBelow(path: string, mount: string): boolean {
@@ -56,16 +58,14 @@ function isBelow(path: string, mount: string): boolean {
   );
 }
 
-function filledIn(pattern: Pattern, path: string): string | undefined {
-  const segments = path.split('/').slice(1);
-  const fits = pattern.segments.every(
-    (segment, index) =>
-      (segment.startsWith(':') && (segments[index] ?? '') !== '') || segment === segments[index],
+function fillParameters({ segments }: MountPattern, path: string): string | undefined {
+  const given = path.split('/').slice(1);
+  const matches = segments.every(
+    (segment, index) => (segment.startsWith(':') && (given[index] ?? '') !== '') || segment === given[index],
   );
-  return fits
-    ? segments
-        .slice(0, pattern.segments.length)
-        .map((segment) => `/${segment}`)
-        .join('')
-    : undefined;
+  if (!matches) return undefined;
+  return given
+    .slice(0, segments.length)
+    .map((segment) => `/${segment}`)
+    .join('');
 }

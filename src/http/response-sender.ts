@@ -1,0 +1,79 @@
+import { isPromise } from '../core/maybe-promise.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
+import type { RestResponse } from '../request/response/rest-response.js';
+import type { RegisteredApi } from './api-registration.js';
+import type { RequestStates } from './request-state.js';
+import type { PathLocation, RouteMatcher } from './route-matcher.js';
+import { findHeaderError } from './send-response.js';
+import type { ServerExchange } from './server-exchange.js';
+import type { ServerLog } from './server-log.js';
+import { createErrorResponse } from './to-error-response.js';
+
+const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
+
+/** Sends results and errors as responses. No method throws or rejects. */
+export class ResponseSender {
+  constructor(
+    private readonly states: RequestStates,
+    private readonly matcher: RouteMatcher,
+    private readonly log: ServerLog,
+  ) {}
+
+  /** Sends the response that a function creates, or the error that it throws or rejects with. */
+  sendResult(exchange: ServerExchange, create: () => MaybePromise<RestResponse>): MaybePromise<void> {
+    try {
+      const created = create();
+      if (!isPromise(created)) return this.send(exchange, created);
+      return created.then(
+        (response) => this.send(exchange, response),
+        (error: unknown) => this.sendError(exchange, error),
+      );
+    } catch (error) {
+      return this.sendError(exchange, error);
+    }
+  }
+
+  /** Sends an error in the error format of its prefix. An unexpected error is also logged. */
+  sendError(exchange: ServerExchange, error: unknown): MaybePromise<void> {
+    const registeredApi = this.findApi(exchange);
+    // The application's own queries can fail in the same way as those of this package.
+    const { response, logged } = createErrorResponse(
+      registeredApi ? registeredApi.mapError(error) : error,
+      registeredApi?.errorFormat ?? 'drf',
+    );
+    if (logged) this.logError(exchange, error);
+    return this.send(exchange, response);
+  }
+
+  /** A stream that fails has closed the connection, so its error can only be logged. */
+  send(exchange: ServerExchange, response: RestResponse): MaybePromise<void> {
+    const headerError = findHeaderError(response);
+    if (headerError) return this.sendError(exchange, headerError);
+    try {
+      const sent = exchange.send(response, getAllowHeader(this.states.getState(exchange).location));
+      if (isPromise(sent))
+        return sent.catch((error: unknown) => {
+          this.logError(exchange, error);
+        });
+    } catch (error) {
+      this.logError(exchange, error);
+    }
+  }
+
+  private logError({ method, path }: ServerExchange, error: unknown): void {
+    this.log.logError(`${method} ${path} failed`, error);
+  }
+
+  /** The prefix of the path; the first one if the path belongs to several or to none. */
+  private findApi(exchange: ServerExchange): RegisteredApi | undefined {
+    const { location } = this.states.getState(exchange);
+    if ('registeredApi' in location) return location.registeredApi;
+    return (location.kind === 'index' ? location.prefixes : this.matcher.registeredApis)[0];
+  }
+}
+
+/** The `Allow` header of the responses at a location. */
+export function getAllowHeader(location: PathLocation): string {
+  if (location.kind === 'route') return location.match.route.allow;
+  return location.kind === 'index' ? INDEX_ALLOW : '';
+}
