@@ -24,7 +24,7 @@ const BULK_METHODS: readonly (readonly [Method, Operation])[] = [
   ['DELETE', 'destroy'],
 ];
 
-const SERVED: Readonly<Record<RouteKind, readonly (readonly [Method, Operation])[]>> = {
+const ROUTE_OPERATIONS: Readonly<Record<RouteKind, readonly (readonly [Method, Operation])[]>> = {
   collection: LIST_METHODS,
   object: OBJECT_METHODS,
   // Contract: a one-to-many nested list is read-only.
@@ -57,21 +57,21 @@ export interface BuiltApi extends Api {
 }
 
 /** The application's own handlers. */
-export interface OwnAnswers {
+export interface ApplicationHandlers {
   actionsOf(resource: Resource): readonly CompiledAction[];
   /** The methods that replace operations, on every URL that serves rows of the resource. */
   replacementsOf(resource: Resource): ReadonlyMap<Operation, RouteAction>;
 }
 
-const NO_OWN_ANSWERS: OwnAnswers = { actionsOf: () => [], replacementsOf: () => new Map() };
+const NO_APPLICATION_HANDLERS: ApplicationHandlers = { actionsOf: () => [], replacementsOf: () => new Map() };
 
 /** Builds every URL below a prefix, and the lookup from a path to its route. */
 export function buildApi(
   prefix: string,
   resources: readonly Resource[],
-  own: OwnAnswers = NO_OWN_ANSWERS,
+  own: ApplicationHandlers = NO_APPLICATION_HANDLERS,
 ): BuiltApi {
-  const byResource = resources.map((resource) => routesOf(resource, own));
+  const byResource = resources.map((resource) => buildResourceRoutes(resource, own));
   const byPath = new Map(
     byResource.map((routes) => [`${routes.resource.app}/${routes.resource.model}`, routes]),
   );
@@ -91,23 +91,23 @@ export function buildApi(
   };
 }
 
-function routesOf(resource: Resource, own: OwnAnswers): ResourceRoutes {
+function buildResourceRoutes(resource: Resource, own: ApplicationHandlers): ResourceRoutes {
   const { app, model } = resource;
   const actions = own.actionsOf(resource);
   const replacements = own.replacementsOf(resource);
   return {
     resource,
-    collection: routeOf('collection', resource, { name: `${app}_${model}-list`, replacements }),
-    object: routeOf('object', resource, { name: `${app}_${model}-detail`, replacements }),
+    collection: buildRoute('collection', resource, { name: `${app}_${model}-list`, replacements }),
+    object: buildRoute('object', resource, { name: `${app}_${model}-detail`, replacements }),
     nested: new Map(
-      resource.nested.map((relation) => [relation.name, nestedRoutes(resource, relation, own)]),
+      resource.nested.map((relation) => [relation.name, buildNestedRoutes(resource, relation, own)]),
     ),
-    collectionActions: actionRoutes('collection-action', resource, actions),
-    objectActions: actionRoutes('object-action', resource, actions),
+    collectionActions: buildActionRoutes('collection-action', resource, actions),
+    objectActions: buildActionRoutes('object-action', resource, actions),
   };
 }
 
-function actionRoutes(
+function buildActionRoutes(
   kind: RouteKind,
   resource: Resource,
   actions: readonly CompiledAction[],
@@ -116,13 +116,17 @@ function actionRoutes(
   return new Map(
     [...segments].flatMap((segment) => {
       const name = `${resource.app}_${resource.model}-${segment.toLowerCase()}`;
-      const route = routeOf(kind, resource, { name, segment, actions: actionsAt(actions, kind, segment) });
+      const route = buildRoute(kind, resource, {
+        name,
+        segment,
+        actions: selectActions(actions, kind, segment),
+      });
       return route ? [[segment, route] as const] : [];
     }),
   );
 }
 
-function actionsAt(
+function selectActions(
   actions: readonly CompiledAction[],
   kind: RouteKind,
   segment: string,
@@ -136,15 +140,20 @@ function actionsAt(
   );
 }
 
-function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswers): NestedRoutes {
+function buildNestedRoutes(
+  parent: Resource,
+  relation: ToManyRelation,
+  own: ApplicationHandlers,
+): NestedRoutes {
   const all = own.actionsOf(parent);
   const name = `${parent.model}-${relation.name.toLowerCase()}`;
-  const actions = (kind: RouteKind): ReadonlyMap<Method, RouteAction> => actionsAt(all, kind, relation.name);
+  const actions = (kind: RouteKind): ReadonlyMap<Method, RouteAction> =>
+    selectActions(all, kind, relation.name);
   if (relation.kind === 'one-to-many') {
     const target = resourceOf(relation.target);
     const replacements = own.replacementsOf(target);
     return {
-      list: routeOf('one-to-many', target, {
+      list: buildRoute('one-to-many', target, {
         name: `${name}-list`,
         parent,
         relation,
@@ -157,14 +166,14 @@ function nestedRoutes(parent: Resource, relation: ToManyRelation, own: OwnAnswer
   const through = resourceOf(relation.through.resource);
   const replacements = own.replacementsOf(through);
   return {
-    list: routeOf('through-list', through, {
+    list: buildRoute('through-list', through, {
       name: `${name}-list`,
       parent,
       relation,
       actions: actions('through-list'),
       replacements,
     }),
-    object: routeOf('through-object', through, {
+    object: buildRoute('through-object', through, {
       name: `${name}-detail`,
       parent,
       relation,
@@ -183,14 +192,14 @@ interface RouteParts {
   readonly segment?: string;
 }
 
-function routeOf(
+function buildRoute(
   kind: RouteKind,
   resource: Resource,
   { name, parent, relation, actions: named = new Map(), replacements = new Map(), segment }: RouteParts,
 ): Route | undefined {
   const many = BULK_METHODS.filter(([, operation]) => isOfMany({ kind, resource }, operation));
   const operations = new Map(
-    [...SERVED[kind], ...many].filter(([, operation]) => resource.operations.has(operation)),
+    [...ROUTE_OPERATIONS[kind], ...many].filter(([, operation]) => resource.operations.has(operation)),
   );
   // The replacements of a nested list are those of the child's class, because a nested action belongs to it.
   const replaced = [...operations].flatMap(
@@ -201,7 +210,7 @@ function routeOf(
   );
   const actions = new Map([...named, ...replaced]);
   if (operations.size + actions.size === 0) return undefined;
-  const allow = allowOf(new Set([...operations.keys(), ...actions.keys()]));
+  const allow = buildAllowHeader(new Set([...operations.keys(), ...actions.keys()]));
   return {
     kind,
     resource,
@@ -216,7 +225,7 @@ function routeOf(
 }
 
 /** The `Allow` header in the order of contract 7.2. HEAD accompanies GET, and OPTIONS is always allowed. */
-function allowOf(served: ReadonlySet<Method>): string {
+function buildAllowHeader(served: ReadonlySet<Method>): string {
   return METHODS.filter(
     (method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET')),
   ).join(', ');
@@ -229,18 +238,23 @@ function matchPath(
   const [app = '', model = '', key, relation, ...child] = segments;
   const routes = byPath.get(`${app}/${model}`);
   if (!routes) return undefined;
-  if (key === undefined) return found(routes.collection);
+  if (key === undefined) return createMatch(routes.collection);
   if (key === '') return undefined;
   // An action's path takes precedence over an object whose key is the same text (contract 1.7).
-  if (relation === undefined) return found(routes.collectionActions.get(key)) ?? found(routes.object, key);
+  if (relation === undefined)
+    return createMatch(routes.collectionActions.get(key)) ?? createMatch(routes.object, key);
   const action = child.length === 0 ? routes.objectActions.get(relation) : undefined;
-  if (action) return found(action, key);
+  if (action) return createMatch(action, key);
   const nested = routes.nested.get(relation);
-  if (child.length === 0) return found(nested?.list, key);
+  if (child.length === 0) return createMatch(nested?.list, key);
   const childSegment = child.join('/');
-  return childSegment === '' ? undefined : found(nested?.object, key, childSegment);
+  return childSegment === '' ? undefined : createMatch(nested?.object, key, childSegment);
 }
 
-function found(route: Route | undefined, keySegment?: string, childSegment?: string): RouteMatch | undefined {
+function createMatch(
+  route: Route | undefined,
+  keySegment?: string,
+  childSegment?: string,
+): RouteMatch | undefined {
   return route ? { route, keySegment, childSegment } : undefined;
 }

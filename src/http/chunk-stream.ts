@@ -5,15 +5,15 @@ import { Readable } from 'node:stream';
  * chunk before the previous one is consumed: a buffered chunk for each slow client would survive garbage collections.
  */
 export class ChunkStream extends Readable {
-  private readonly pieces: AsyncIterator<string>;
+  private readonly chunks: AsyncIterator<string>;
 
   constructor(pieces: AsyncIterable<string>) {
     super({ objectMode: true, highWaterMark: 0 });
-    this.pieces = pieces[Symbol.asyncIterator]();
+    this.chunks = pieces[Symbol.asyncIterator]();
   }
 
   override _read(): void {
-    this.pieces.next().then(
+    this.chunks.next().then(
       (next) => {
         this.push(next.done === true ? null : next.value);
       },
@@ -25,7 +25,7 @@ export class ChunkStream extends Readable {
 
   /** Ends the iterator, so that it releases its connection. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    const ended = this.pieces.return?.() ?? Promise.resolve();
+    const ended = this.chunks.return?.() ?? Promise.resolve();
     ended.then(
       () => {
         done(error);

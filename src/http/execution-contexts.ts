@@ -3,12 +3,12 @@ import { servedMethod } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import type { ServerExchange } from './server-exchange.js';
 
-type HandlerFunction = ReturnType<ExecutionContext['getHandler']>;
+type NestHandler = ReturnType<ExecutionContext['getHandler']>;
 
 /** The handler that Nest would call for a request, by which guards find its metadata. */
 interface BoundHandler {
   readonly controller: Type;
-  readonly handler: HandlerFunction;
+  readonly handler: NestHandler;
 }
 
 /** The key of the handler for all methods without a handler of their own. */
@@ -20,7 +20,7 @@ class HandlersByMethod {
 
   /** @param name the name of the controller's method. */
   add(method: string, controller: Type, name: string): void {
-    const handler = (controller.prototype as Readonly<Record<string, HandlerFunction | undefined>>)[name];
+    const handler = (controller.prototype as Readonly<Record<string, NestHandler | undefined>>)[name];
     if (handler) this.targets.set(method, { controller, handler });
   }
 
@@ -66,7 +66,7 @@ class RequestExecutionContext implements ExecutionContext {
     return this.target.controller as never;
   }
 
-  getHandler(): HandlerFunction {
+  getHandler(): NestHandler {
     return this.target.handler;
   }
 

@@ -18,22 +18,22 @@ interface HttpSocket extends Socket {
 interface OpenSocket {
   readonly socket: HttpSocket;
   /** The bytes of the TLS handshake, before any HTTP. */
-  readonly before: number;
+  readonly initialBytes: number;
   /** Whether the TLS handshake is incomplete, so that no HTTP state exists yet. */
   readonly isHandshake: boolean;
-  read: number;
+  lastBytesRead: number;
   /** The time of the last progress since the server started to close. */
-  moved: number | undefined;
+  lastProgress: number | undefined;
   /** Whether a response was in progress at the last check. */
-  answering: boolean;
+  hadResponse: boolean;
   /** Whether the connection was idle at the last check. */
-  silent: boolean;
+  wasIdle: boolean;
 }
 
-const CHECK_INTERVAL = 100;
+const SOCKET_CHECK_INTERVAL = 100;
 /** After this time without a byte on any connection, in milliseconds, the requests in transit have arrived. */
-const QUIET = 50;
-const QUIET_INTERVAL = 10;
+const QUIET_PERIOD = 50;
+const POLL_INTERVAL = 10;
 const MAX_QUIET_WAIT = 1000;
 
 /**
@@ -72,14 +72,14 @@ export class OpenSockets {
     if (!this.server.listening) return;
     markClosing(this.server);
     const standing = [...this.open.values()];
-    await this.untilQuiet(standing);
-    await this.untilWritten(standing, grace);
-    for (const each of standing) if (each.socket._httpMessage) each.answering = true;
+    await this.waitUntilQuiet(standing);
+    await this.waitUntilWritten(standing, grace);
+    for (const each of standing) if (each.socket._httpMessage) each.hadResponse = true;
     let closed: number | undefined;
     const looking = setInterval(() => {
       const now = performance.now();
-      if (!this.server.listening) this.look(grace, { now, closed: (closed ??= now) });
-    }, CHECK_INTERVAL).unref();
+      if (!this.server.listening) this.closeFinished(grace, { now, closed: (closed ??= now) });
+    }, SOCKET_CHECK_INTERVAL).unref();
     this.server.once('close', () => {
       clearInterval(looking);
     });
@@ -87,13 +87,13 @@ export class OpenSockets {
 
   private trackEncrypted(server: HttpsServer): void {
     server.on('connection', (socket: Socket) => {
-      const address = addressOf(socket);
+      const address = getClientAddress(socket);
       this.handshakes.set(address, socket);
       this.add(socket, true);
       socket.once('close', () => this.handshakes.delete(address));
     });
     server.on('secureConnection', (socket) => {
-      const below = this.handshakes.get(addressOf(socket));
+      const below = this.handshakes.get(getClientAddress(socket));
       if (below) this.open.delete(below);
       this.add(socket, false);
     });
@@ -103,26 +103,29 @@ export class OpenSockets {
     const read = socket.bytesRead;
     this.open.set(socket, {
       socket,
-      before: read,
-      read,
+      initialBytes: read,
+      lastBytesRead: read,
       isHandshake,
-      moved: undefined,
-      answering: false,
-      silent: false,
+      lastProgress: undefined,
+      hadResponse: false,
+      wasIdle: false,
     });
     socket.once('close', () => this.open.delete(socket));
   }
 
-  private async untilQuiet(standing: readonly OpenSocket[]): Promise<void> {
+  private async waitUntilQuiet(standing: readonly OpenSocket[]): Promise<void> {
     const begun = performance.now();
-    for (let last = begun; performance.now() - last < QUIET && performance.now() - begun < MAX_QUIET_WAIT;) {
+    for (
+      let last = begun;
+      performance.now() - last < QUIET_PERIOD && performance.now() - begun < MAX_QUIET_WAIT;
+    ) {
       if (standing.every(({ socket }) => socket.destroyed)) return;
-      await pause(QUIET_INTERVAL);
-      if (standing.filter(hasMoved).length > 0) last = performance.now();
+      await pause(POLL_INTERVAL);
+      if (standing.filter(recordProgress).length > 0) last = performance.now();
     }
   }
 
-  private async untilWritten(standing: readonly OpenSocket[], grace: number): Promise<void> {
+  private async waitUntilWritten(standing: readonly OpenSocket[], grace: number): Promise<void> {
     const leftOf = (): number =>
       standing.reduce(
         (sum, { socket }) =>
@@ -131,17 +134,25 @@ export class OpenSockets {
       );
     let [left, last] = [leftOf(), performance.now()];
     while (left > 0 && performance.now() - last < grace) {
-      await pause(QUIET_INTERVAL);
+      await pause(POLL_INTERVAL);
       const now = leftOf();
       if (now < left) last = performance.now();
       left = now;
     }
   }
 
-  private look(grace: number, { now, closed }: { readonly now: number; readonly closed: number }): void {
+  private closeFinished(
+    grace: number,
+    { now, closed }: { readonly now: number; readonly closed: number },
+  ): void {
     for (const each of this.open.values()) {
-      if (hasMoved(each)) each.moved = now;
-      if (isOver(each, { isLate: now - closed >= grace, isStill: now - (each.moved ?? closed) >= grace }))
+      if (recordProgress(each)) each.lastProgress = now;
+      if (
+        isFinished(each, {
+          isLate: now - closed >= grace,
+          isStill: now - (each.lastProgress ?? closed) >= grace,
+        })
+      )
         each.socket.destroy();
     }
   }
@@ -151,7 +162,7 @@ export class OpenSockets {
  * Whether an HTTP connection is finished: without a response in progress, and without an upload that makes progress or
  * that the application is not reading.
  */
-function isOver(
+function isFinished(
   each: OpenSocket,
   { isLate, isStill }: { readonly isLate: boolean; readonly isStill: boolean },
 ): boolean {
@@ -159,24 +170,24 @@ function isOver(
   if (!isHandshake && !socket.parser) return false;
   const answer = socket._httpMessage;
   if (answer) {
-    each.answering = true;
+    each.hadResponse = true;
     return isStill && !answer.req.complete && answer.req.readableLength === 0 && !answer.headersSent;
   }
-  if (each.answering) return true;
-  if (each.read > each.before) return isLate;
+  if (each.hadResponse) return true;
+  if (each.lastBytesRead > each.initialBytes) return isLate;
   // The request of a connection that was just accepted may still be in transit.
-  const wasSilent = each.silent;
-  each.silent = true;
+  const wasSilent = each.wasIdle;
+  each.wasIdle = true;
   return wasSilent;
 }
 
-function hasMoved(each: OpenSocket): boolean {
+function recordProgress(each: OpenSocket): boolean {
   const { bytesRead } = each.socket;
-  const moved = bytesRead !== each.read;
-  each.read = bytesRead;
+  const moved = bytesRead !== each.lastBytesRead;
+  each.lastBytesRead = bytesRead;
   return moved;
 }
 
-function addressOf({ remoteAddress, remotePort }: Socket): string {
+function getClientAddress({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress ?? ''} ${remotePort ?? 0}`;
 }

@@ -21,21 +21,21 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 /** The supported codings as a value of `Accept-Encoding`. */
 export const DECODED_CODINGS = Object.keys(DECODERS).join(', ');
 
-export const NO_UTF8 = 'the body is not UTF-8';
+export const NOT_UTF8 = 'the body is not UTF-8';
 
 /** The coding of a `Content-Encoding` header. */
-export function codingOf(header: string | undefined): string {
+export function parseContentCoding(header: string | undefined): string {
   const coding = header?.trim().toLowerCase();
   return coding === undefined || coding === '' ? 'identity' : coding;
 }
 
 /** Reads and decodes an unread body. Never rejects. */
-export async function readDecoded(
+export async function readDecodedBody(
   source: Readable,
   header: string | undefined,
   limit: number,
 ): Promise<Exclude<ReceivedBody, { kind: 'value' }>> {
-  const coding = codingOf(header);
+  const coding = parseContentCoding(header);
   const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined;
   const received = await readBody(decoder ? pipeline(source, decoder, () => undefined) : source, limit);
   return received.kind === 'none' || decoder || coding === 'identity'
@@ -44,8 +44,10 @@ export async function readDecoded(
 }
 
 /** Decodes bytes as text. */
-export function textOf(bytes: Buffer): Extract<ReceivedBody, { kind: 'text' | 'broken' }> {
-  return isUtf8(bytes) ? { kind: 'text', text: bytes.toString('utf8') } : { kind: 'broken', reason: NO_UTF8 };
+export function decodeText(bytes: Buffer): Extract<ReceivedBody, { kind: 'text' | 'broken' }> {
+  return isUtf8(bytes)
+    ? { kind: 'text', text: bytes.toString('utf8') }
+    : { kind: 'broken', reason: NOT_UTF8 };
 }
 
 function readBody(source: Readable, limit: number): Promise<Exclude<ReceivedBody, { kind: 'value' }>> {
@@ -59,7 +61,7 @@ function readBody(source: Readable, limit: number): Promise<Exclude<ReceivedBody
       else resolve({ kind: 'too-large' });
     });
     source.on('end', () => {
-      resolve(size === 0 ? { kind: 'none' } : textOf(Buffer.concat(chunks)));
+      resolve(size === 0 ? { kind: 'none' } : decodeText(Buffer.concat(chunks)));
     });
     source.on('error', () => {
       resolve({ kind: 'broken', reason: 'the body could not be read' });

@@ -5,7 +5,7 @@ import { Utf8Check } from './utf8-check.js';
 function holds(pieces: readonly Buffer[]): boolean {
   const check = new Utf8Check();
   for (const piece of pieces) check.add(piece);
-  return check.isWhole;
+  return check.isComplete;
 }
 
 const TEXTS = ['', 'plain', 'é', '€', '😀', 'aé€😀z', '\u07ff\u0800\ud7ff\ue000\uffff\ufffd'].map((text) =>

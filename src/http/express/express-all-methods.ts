@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const MARK = 'restify:all-methods';
+const ALL_METHODS_KEY = 'restify:all-methods';
 
 /** The part of an Express application that is used. */
-interface ExpressApplication {
+interface RoutingApplication {
   all: (path: unknown, ...handlers: readonly unknown[]) => unknown;
   route(path: unknown): { all(...handlers: readonly unknown[]): unknown };
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse, next: unknown) => unknown;
+type RouteHandler = (request: IncomingMessage, response: ServerResponse, next: unknown) => unknown;
 
 /** Marks a generated handler for all methods. Nest copies the metadata to the function that it registers. */
 export function markForAllMethods(handler: object): void {
-  Reflect.defineMetadata(MARK, true, handler);
+  Reflect.defineMetadata(ALL_METHODS_KEY, true, handler);
 }
 
 /**
@@ -25,7 +25,7 @@ export function registerAllMethods(
   application: unknown,
   handleDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
 ): () => void {
-  if (!isApplication(application)) return () => undefined;
+  if (!isRoutingApplication(application)) return () => undefined;
   const { all } = application;
   application.all = (path, ...handlers) => {
     if (!handlers.every(isMarked)) return all.call(application, path, ...handlers);
@@ -35,7 +35,9 @@ export function registerAllMethods(
       .all(
         ...handlers.map(
           (handler) => (request: IncomingMessage, response: ServerResponse, next: unknown) =>
-            handleDirectly(request, response) ? undefined : (handler as Handler)(request, response, next),
+            handleDirectly(request, response)
+              ? undefined
+              : (handler as RouteHandler)(request, response, next),
         ),
       );
     return application;
@@ -45,11 +47,11 @@ export function registerAllMethods(
   };
 }
 
-function isApplication(application: unknown): application is ExpressApplication {
-  const { all, route } = application as Partial<ExpressApplication>;
+function isRoutingApplication(application: unknown): application is RoutingApplication {
+  const { all, route } = application as Partial<RoutingApplication>;
   return typeof all === 'function' && typeof route === 'function';
 }
 
 function isMarked(handler: unknown): boolean {
-  return typeof handler === 'function' && Reflect.hasMetadata(MARK, handler);
+  return typeof handler === 'function' && Reflect.hasMetadata(ALL_METHODS_KEY, handler);
 }

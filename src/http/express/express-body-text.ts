@@ -1,20 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import { IncomingMessage } from 'node:http';
-import { codingOf } from '../read-body.js';
+import { parseContentCoding } from '../read-body.js';
 import { Utf8Check } from '../utf8-check.js';
 
-const CHECK = Symbol('restify.utf8');
+const UTF8_CHECK = Symbol('restify.utf8');
 
 /**
  * A request whose body is checked, created at the first chunk that is not valid UTF-8 by itself; most bodies have none.
  */
 interface CheckedRequest extends IncomingMessage {
   readonly body?: unknown;
-  [CHECK]?: Utf8Check;
+  [UTF8_CHECK]?: Utf8Check;
 }
 
 /** The stream into which a compressed body is piped. */
-interface Pushing {
+interface PushTarget {
   push(chunk: unknown, encoding?: BufferEncoding): boolean;
 }
 
@@ -23,21 +23,25 @@ interface Pushing {
  * runs, so the bytes are checked as the request receives them, or as the decoder of a compressed body returns them.
  * None are buffered.
  */
-export function watchBodyText(application: unknown): void {
+export function checkBodyText(application: unknown): void {
   const request = (application as { readonly request?: unknown } | null)?.request;
   if (!(request instanceof IncomingMessage)) return;
   // Express's request prototype inherits both methods from Node.
   const node = IncomingMessage.prototype;
-  define(
+  defineMethod(
     request,
     'push',
     function (this: CheckedRequest, chunk: unknown, encoding?: BufferEncoding): boolean {
-      if (Buffer.isBuffer(chunk) && isText(this) && codingOf(this.headers['content-encoding']) === 'identity')
+      if (
+        Buffer.isBuffer(chunk) &&
+        isJsonText(this) &&
+        parseContentCoding(this.headers['content-encoding']) === 'identity'
+      )
         checkChunk(this, chunk);
       return node.push.call(this, chunk, encoding);
     },
   );
-  define(
+  defineMethod(
     request,
     'pipe',
     function (
@@ -45,8 +49,12 @@ export function watchBodyText(application: unknown): void {
       destination: NodeJS.WritableStream,
       options?: { end?: boolean },
     ): NodeJS.WritableStream {
-      if (isText(this) && codingOf(this.headers['content-encoding']) !== 'identity' && isPushing(destination))
-        watchDecoder(this, destination);
+      if (
+        isJsonText(this) &&
+        parseContentCoding(this.headers['content-encoding']) !== 'identity' &&
+        isPushTarget(destination)
+      )
+        checkDecodedChunks(this, destination);
       return node.pipe.call(this, destination, options);
     },
   );
@@ -56,16 +64,16 @@ export function watchBodyText(application: unknown): void {
  * Whether the body has been read completely and is not valid UTF-8. More bytes may follow in a body that has not been
  * read.
  */
-export function isBrokenText(request: CheckedRequest): boolean {
-  return request[CHECK]?.isWhole === false && (request.readableEnded || request.body !== undefined);
+export function hasInvalidText(request: CheckedRequest): boolean {
+  return request[UTF8_CHECK]?.isComplete === false && (request.readableEnded || request.body !== undefined);
 }
 
-function define(request: object, name: 'push' | 'pipe', value: unknown): void {
+function defineMethod(request: object, name: 'push' | 'pipe', value: unknown): void {
   Object.defineProperty(request, name, { value, writable: true, configurable: true });
 }
 
 /** JSON without a charset, or with UTF-8. */
-function isText({ headers }: IncomingMessage): boolean {
+function isJsonText({ headers }: IncomingMessage): boolean {
   const type = headers['content-type'] ?? '';
   return (
     /^\s*application\/json\s*(;|$)/i.test(type) &&
@@ -74,15 +82,15 @@ function isText({ headers }: IncomingMessage): boolean {
 }
 
 function checkChunk(request: CheckedRequest, chunk: Buffer): void {
-  if (!request[CHECK] && isUtf8(chunk)) return;
-  (request[CHECK] ??= new Utf8Check()).add(chunk);
+  if (!request[UTF8_CHECK] && isUtf8(chunk)) return;
+  (request[UTF8_CHECK] ??= new Utf8Check()).add(chunk);
 }
 
-function isPushing(destination: unknown): destination is Pushing {
-  return typeof (destination as Partial<Pushing>).push === 'function';
+function isPushTarget(destination: unknown): destination is PushTarget {
+  return typeof (destination as Partial<PushTarget>).push === 'function';
 }
 
-function watchDecoder(request: CheckedRequest, decoder: Pushing): void {
+function checkDecodedChunks(request: CheckedRequest, decoder: PushTarget): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk, encoding) => {
     if (Buffer.isBuffer(chunk)) checkChunk(request, chunk);

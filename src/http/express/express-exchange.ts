@@ -7,8 +7,15 @@ import { sendResponse, setContractHeaders } from '../send-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { getHeader, removeOrigin } from '../request-line.js';
-import { isBrokenText } from './express-body-text.js';
-import { codingOf, DECODED_CODINGS, hasBody, NO_UTF8, readDecoded, textOf } from '../read-body.js';
+import { hasInvalidText } from './express-body-text.js';
+import {
+  parseContentCoding,
+  DECODED_CODINGS,
+  hasBody,
+  NOT_UTF8,
+  readDecodedBody,
+  decodeText,
+} from '../read-body.js';
 
 /** The properties of Express's request that are used, in addition to Node's. */
 interface ExpressRequest extends IncomingMessage {
@@ -18,7 +25,7 @@ interface ExpressRequest extends IncomingMessage {
   readonly host?: string;
   readonly ip?: string;
   readonly body?: unknown;
-  [EXCHANGE]?: ExpressExchange;
+  [EXPRESS_EXCHANGE]?: ExpressExchange;
 }
 
 /** An error of Express's body parser. */
@@ -29,7 +36,7 @@ interface BodyError {
 }
 
 /** The code of this package's own body error. */
-const NOT_TEXT = 'restify.text.broken';
+const INVALID_TEXT = 'restify.text.broken';
 
 const BODY_ERRORS = new WeakMap<IncomingMessage, BodyError>();
 
@@ -44,18 +51,18 @@ export function isBodyError(error: unknown): error is BodyError {
 }
 
 /** Stores a body error until the body is validated (contract 6.3). */
-export function keepBodyError(request: IncomingMessage, error: BodyError): void {
+export function storeBodyError(request: IncomingMessage, error: BodyError): void {
   BODY_ERRORS.set(request, error);
 }
 
-const EXCHANGE = Symbol('restify.exchange');
+const EXPRESS_EXCHANGE = Symbol('restify.exchange');
 
 /** The exchange of one Express call, the same object each time. */
-export function expressExchange(request: IncomingMessage, response: ServerResponse): ServerExchange {
+export function getExpressExchange(request: IncomingMessage, response: ServerResponse): ServerExchange {
   const express = request as ExpressRequest;
-  const known = express[EXCHANGE];
-  if (known?.isStill(response) === true) return known;
-  return (express[EXCHANGE] = new ExpressExchange(express, response));
+  const known = express[EXPRESS_EXCHANGE];
+  if (known?.isExchangeOf(response) === true) return known;
+  return (express[EXPRESS_EXCHANGE] = new ExpressExchange(express, response));
 }
 
 class ExpressExchange implements ServerExchange {
@@ -70,14 +77,14 @@ class ExpressExchange implements ServerExchange {
   ) {
     this.url = raw.originalUrl;
     this.mountedAt = raw.baseUrl;
-    const url = pathOf(raw);
+    const url = getRelativeUrl(raw);
     const query = url.indexOf('?');
     this.path = query < 0 ? url : url.slice(0, query);
     this.query = query < 0 ? '' : url.slice(query + 1);
   }
 
   /** Whether the response and the path are unchanged: middleware may rewrite the path. */
-  isStill(response: ServerResponse): boolean {
+  isExchangeOf(response: ServerResponse): boolean {
     return (
       response === this.response && this.raw.originalUrl === this.url && this.raw.baseUrl === this.mountedAt
     );
@@ -113,7 +120,7 @@ class ExpressExchange implements ServerExchange {
   }
 
   body(): Promise<ReceivedBody> {
-    return receivedBody(this.raw);
+    return readExpressBody(this.raw);
   }
 
   isAborted(): boolean {
@@ -134,31 +141,31 @@ class ExpressExchange implements ServerExchange {
 }
 
 /** The path of an absolute-form request line, without the origin. */
-function pathOf({ originalUrl, baseUrl }: ExpressRequest): string {
+function getRelativeUrl({ originalUrl, baseUrl }: ExpressRequest): string {
   const relative = removeOrigin(originalUrl);
   return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
 }
 
-async function receivedBody(request: ExpressRequest): Promise<ReceivedBody> {
+async function readExpressBody(request: ExpressRequest): Promise<ReceivedBody> {
   const error = BODY_ERRORS.get(request);
-  if (error) return brokenBody(error, request);
+  if (error) return describeBodyError(error, request);
   if (!hasBody(request)) return { kind: 'none' };
-  if (isBrokenText(request)) return { kind: 'broken', reason: NO_UTF8 };
+  if (hasInvalidText(request)) return { kind: 'broken', reason: NOT_UTF8 };
   if (request.body !== undefined)
-    return Buffer.isBuffer(request.body) ? textOf(request.body) : { kind: 'value', value: request.body };
+    return Buffer.isBuffer(request.body) ? decodeText(request.body) : { kind: 'value', value: request.body };
   if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
   const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-  const body = await readDecoded(request, request.headers['content-encoding'], BODY_BYTES);
+  const body = await readDecodedBody(request, request.headers['content-encoding'], BODY_BYTES);
   return body.kind === 'text' && !isJson ? { kind: 'unsupported' } : body;
 }
 
 /** Stores the error of a body that is not valid UTF-8, after the application's parser has decoded it. */
-export function refuseBrokenText(request: IncomingMessage): void {
-  keepBodyError(request, { type: NOT_TEXT, message: NO_UTF8 });
+export function storeInvalidText(request: IncomingMessage): void {
+  storeBodyError(request, { type: INVALID_TEXT, message: NOT_UTF8 });
   Object.assign(request, { body: undefined });
 }
 
-function brokenBody(error: BodyError, { headers }: IncomingMessage): ReceivedBody {
+function describeBodyError(error: BodyError, { headers }: IncomingMessage): ReceivedBody {
   switch (error.type) {
     case 'entity.parse.failed':
       return typeof error.body === 'string'
@@ -168,7 +175,7 @@ function brokenBody(error: BodyError, { headers }: IncomingMessage): ReceivedBod
     case 'parameters.too.many':
       return { kind: 'too-large' };
     case 'encoding.unsupported': {
-      const coding = codingOf(headers['content-encoding']);
+      const coding = parseContentCoding(headers['content-encoding']);
       // A parser without decompression (`inflate: false`) rejects known encodings too.
       return {
         kind: 'coded',
@@ -178,8 +185,8 @@ function brokenBody(error: BodyError, { headers }: IncomingMessage): ReceivedBod
     }
     case 'charset.unsupported':
       return { kind: 'unsupported' };
-    case NOT_TEXT:
-      return { kind: 'broken', reason: NO_UTF8 };
+    case INVALID_TEXT:
+      return { kind: 'broken', reason: NOT_UTF8 };
     default:
       return { kind: 'broken', reason: 'the body could not be read' };
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { registerAllMethods } from './express-all-methods.js';
-import { isBrokenText, watchBodyText } from './express-body-text.js';
-import { expressExchange, isBodyError, keepBodyError, refuseBrokenText } from './express-exchange.js';
+import { hasInvalidText, checkBodyText } from './express-body-text.js';
+import { getExpressExchange, isBodyError, storeBodyError, storeInvalidText } from './express-exchange.js';
 import { indexRoutes } from './express-route-index.js';
 import type { ExpressLayer, ExpressRouter } from './express-route-index.js';
 import { useExpressPrototypes } from './express-prototypes.js';
@@ -13,56 +13,57 @@ type Next = (error?: unknown) => void;
 type RouterStack = Partial<Pick<ExpressRouter, 'stack'>>;
 
 export const expressPlatform: HttpPlatform = {
-  getExchange: (request, response) => expressExchange(request as IncomingMessage, response as ServerResponse),
-  registerBeforeRoutes: prepareRequests,
-  registerAfterRoutes: answerTheRest,
+  getExchange: (request, response) =>
+    getExpressExchange(request as IncomingMessage, response as ServerResponse),
+  registerBeforeRoutes: registerExpressMiddleware,
+  registerAfterRoutes: registerExpressFallbacks,
 };
 
 /** Restores `app.all` once the routes are registered. */
-const RESTORE_ALL = new WeakMap<RestServer, () => void>();
+const RESTORE_APP_ALL = new WeakMap<RestServer, () => void>();
 
 /**
  * Adds middleware before the routes and the application's middleware, for headers and for body errors, which are stored
  * until the body is used.
  */
-function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
-  watchBodyText(adapter.getInstance());
+function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): void {
+  checkBodyText(adapter.getInstance());
   useExpressPrototypes(adapter.getHttpServer(), adapter.getInstance());
-  RESTORE_ALL.set(
+  RESTORE_APP_ALL.set(
     server,
     registerAllMethods(adapter.getInstance(), (request, response) =>
-      server.handleDirectly(expressExchange(request, response)),
+      server.handleDirectly(getExpressExchange(request, response)),
     ),
   );
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
-    const exchange = expressExchange(request, response);
+    const exchange = getExpressExchange(request, response);
     server.setInitialHeaders(exchange);
-    if (isBrokenText(request) && server.isGenerated(exchange)) refuseBrokenText(request);
+    if (hasInvalidText(request) && server.isGenerated(exchange)) storeInvalidText(request);
     next();
   });
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
-    if (!isBodyError(error) || !server.isGenerated(expressExchange(request, response))) {
+    if (!isBodyError(error) || !server.isGenerated(getExpressExchange(request, response))) {
       next(error);
       return;
     }
-    keepBodyError(request, error);
+    storeBodyError(request, error);
     next();
   });
 }
 
 /** Adds handlers after the routes: the index, unknown paths below a prefix, and errors before a route. */
-function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
-  RESTORE_ALL.get(server)?.();
+function registerExpressFallbacks(adapter: HttpAdapter, server: RestServer): void {
+  RESTORE_APP_ALL.get(server)?.();
   const { router } = adapter.getInstance() as { readonly router?: RouterStack };
   const routes = new GeneratedRoutes(server);
-  for (const path of routePaths(router)) routes.addPath(path);
+  for (const path of listRoutePaths(router)) routes.addPath(path);
   for (const layer of router?.stack ?? []) makeCaseSensitive(layer, routes);
   indexRoutes(router, (path) => routes.findModelPath(path));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
-    settle(server.handleUnmatched(expressExchange(request, response)), next);
+    settle(server.handleUnmatched(getExpressExchange(request, response)), next);
   });
   adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
-    const exchange = expressExchange(request, response);
+    const exchange = getExpressExchange(request, response);
     if (!server.isGenerated(exchange) || response.headersSent) next(error);
     // Express rejects a path with malformed escapes before routing; the package's own matcher still classifies it.
     else if (error instanceof URIError) settle(server.handleUnmatched(exchange), next);
@@ -107,7 +108,7 @@ function settle(answered: Promise<boolean>, next: Next): void {
   );
 }
 
-function routePaths({ stack = [] }: RouterStack = {}): readonly string[] {
+function listRoutePaths({ stack = [] }: RouterStack = {}): readonly string[] {
   return stack.flatMap((layer) =>
     Array.isArray(layer.route?.path)
       ? (layer.route.path as string[])

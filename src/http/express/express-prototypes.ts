@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:http';
 
 /** The part of an Express application that is used: the prototypes of its requests and responses. */
-interface ExpressApplication {
+interface PrototypeApplication {
   readonly request: object;
   readonly response: object;
 }
@@ -33,16 +33,17 @@ const OTHER_REQUEST_EVENTS = [
  * A server with custom classes keeps them, and a server with other internals is left unchanged.
  */
 export function useExpressPrototypes(server: unknown, application: unknown): void {
-  if (!isServer(server) || !isApplication(application)) return;
+  if (!isServer(server) || !hasExpressPrototypes(application)) return;
   const symbols = [
-    constructorSymbol(server, IncomingMessage),
-    constructorSymbol(server, ServerResponse),
+    findConstructorSymbol(server, IncomingMessage),
+    findConstructorSymbol(server, ServerResponse),
   ] as const;
-  if (!symbols[0] || !symbols[1] || !isFunction(IncomingMessage) || !isFunction(ServerResponse)) return;
+  if (!symbols[0] || !symbols[1] || !isPlainFunction(IncomingMessage) || !isPlainFunction(ServerResponse))
+    return;
   // A request is created just before its response: the same decision applies to both.
   let isOnly = false;
-  const forRequests = constructOverridden(IncomingMessage, application.request);
-  const forResponses = constructOverridden(ServerResponse, application.response);
+  const forRequests = createConstructor(IncomingMessage, application.request);
+  const forResponses = createConstructor(ServerResponse, application.response);
   overrideConstructor(server, symbols[0], () =>
     (isOnly = isOnlyListener(server, application)) ? forRequests : IncomingMessage,
   );
@@ -54,19 +55,19 @@ function isServer(server: unknown): server is Server {
   return typeof listeners === 'function' && typeof listenerCount === 'function';
 }
 
-function isApplication(application: unknown): application is ExpressApplication {
-  const { request, response } = application as Partial<ExpressApplication>;
+function hasExpressPrototypes(application: unknown): application is PrototypeApplication {
+  const { request, response } = application as Partial<PrototypeApplication>;
   return request instanceof IncomingMessage && response instanceof ServerResponse;
 }
 
 /** The symbol under which a server stores a constructor, if it is Node's own. */
-function constructorSymbol(server: Server, base: Constructor): symbol | undefined {
+function findConstructorSymbol(server: Server, base: Constructor): symbol | undefined {
   return Object.getOwnPropertySymbols(server).find(
     (symbol) => (server as unknown as Readonly<Record<symbol, unknown>>)[symbol] === base,
   );
 }
 
-function isFunction(base: Constructor): boolean {
+function isPlainFunction(base: Constructor): boolean {
   return Function.prototype.toString.call(base).startsWith('function');
 }
 
@@ -95,7 +96,7 @@ function overrideConstructor(server: Server, place: symbol, to: () => Constructo
 /**
  * A constructor with another prototype. A request is created from its socket; a response from its request and options.
  */
-function constructOverridden(base: Constructor, prototype: object): Constructor {
+function createConstructor(base: Constructor, prototype: object): Constructor {
   const begin = base as unknown as FunctionConstructor;
   function Overridden(this: object, first: unknown, second: unknown): void {
     begin.call(this, first, second);

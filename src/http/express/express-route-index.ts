@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-type Next = (error?: unknown) => void;
-type Handle = (request: IncomingMessage, response: ServerResponse, next: Next) => void;
+type NextFunction = (error?: unknown) => void;
+type RouterFunction = (request: IncomingMessage, response: ServerResponse, next: NextFunction) => void;
 
 /** The undocumented part of Express's router. If its internals differ, the routes stay as Nest registered them. */
-export interface ExpressRouter extends Handle {
+export interface ExpressRouter extends RouterFunction {
   stack: ExpressLayer[];
   readonly caseSensitive?: boolean;
-  use(handler: Handle): unknown;
-  handle: Handle;
+  use(handler: RouterFunction): unknown;
+  handle: RouterFunction;
 }
 
 export interface ExpressLayer {
@@ -17,7 +17,7 @@ export interface ExpressLayer {
 }
 
 /** A sequence of adjacent generated routes, by the path of their model. */
-interface Run {
+interface RouteRun {
   readonly at: number;
   readonly layers: ExpressLayer[];
   readonly byModel: Map<string, ExpressLayer[]>;
@@ -34,9 +34,9 @@ interface Run {
 export function indexRoutes(router: unknown, modelOf: (path: string) => string | undefined): void {
   if (!isRouter(router)) return;
   const before = router.stack.length;
-  const runs = runsOf(router.stack, modelOf);
+  const runs = findRuns(router.stack, modelOf);
   // From the last one, so that earlier positions stay valid.
-  for (const run of runs.reverse()) replace(router, run);
+  for (const run of runs.reverse()) replaceRun(router, run);
   if (router.stack.length !== before - runs.reduce((sum, { layers }) => sum + layers.length - 1, 0))
     throw new Error('Express keeps its routes in another way than this package knows: please report it.');
 }
@@ -51,8 +51,8 @@ function isRouter(router: unknown): router is ExpressRouter {
   );
 }
 
-function runsOf(stack: readonly ExpressLayer[], modelOf: (path: string) => string | undefined): Run[] {
-  const runs: Run[] = [];
+function findRuns(stack: readonly ExpressLayer[], modelOf: (path: string) => string | undefined): RouteRun[] {
+  const runs: RouteRun[] = [];
   for (const [at, layer] of stack.entries()) {
     const path = layer.route?.path;
     const model = typeof path === 'string' ? modelOf(path) : undefined;
@@ -73,27 +73,27 @@ function runsOf(stack: readonly ExpressLayer[], modelOf: (path: string) => strin
   return runs.filter(({ byModel }) => byModel.size > 1);
 }
 
-function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
-  const routers = new Map<string, Handle>();
-  const leaving = new WeakMap<IncomingMessage, Next>();
+function replaceRun(router: ExpressRouter, { at, layers, byModel }: RouteRun): void {
+  const routers = new Map<string, RouterFunction>();
+  const leaving = new WeakMap<IncomingMessage, NextFunction>();
   // Express answers OPTIONS itself if a router ends without a response. This last layer prevents it.
-  const last = layerOf(router, (request, _response, next) => {
+  const last = createLayer(router, (request, _response, next) => {
     const leave = leaving.get(request);
     if (leave) leave();
     else next();
   });
-  const routerAt = (model: string): Handle | undefined => {
+  const routerAt = (model: string): RouterFunction | undefined => {
     const own = byModel.get(model);
     if (!own) return undefined;
-    const made = routers.get(model) ?? routerOf([...own, ...last], router);
+    const made = routers.get(model) ?? createRouter([...own, ...last], router);
     routers.set(model, made);
     return made;
   };
   const depths = [...new Set([...byModel.keys()].map((model) => model.split('/').length - 1))];
   // One model's path may be the start of another one's: if the first does not respond, the other one is tried.
-  const walk = (path: string, from: number, { request, response, next }: Step): void => {
+  const walk = (path: string, from: number, { request, response, next }: RouterCall): void => {
     for (const [at, depth] of depths.entries()) {
-      const found = at < from ? undefined : routerAt(firstSegments(path, depth));
+      const found = at < from ? undefined : routerAt(takeSegments(path, depth));
       if (!found) continue;
       const proceed = (error?: unknown): void => {
         if (error === undefined) walk(path, at + 1, { request, response, next });
@@ -105,37 +105,37 @@ function replace(router: ExpressRouter, { at, layers, byModel }: Run): void {
     }
     next();
   };
-  const step = layerOf(router, (request, response, next) => {
+  const step = createLayer(router, (request, response, next) => {
     // Case-insensitive, as Express's own match; the package's matcher decides afterwards.
-    walk(pathOf(request).toLowerCase(), 0, { request, response, next });
+    walk(getLowerCasePath(request).toLowerCase(), 0, { request, response, next });
   });
   router.stack.splice(at, layers.length, ...step);
 }
 
 /** A detached layer that matches every path. */
-function layerOf(router: ExpressRouter, handle: Handle): readonly ExpressLayer[] {
+function createLayer(router: ExpressRouter, handle: RouterFunction): readonly ExpressLayer[] {
   router.use(handle);
   return router.stack.splice(-1);
 }
 
-interface Step {
+interface RouterCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly next: Next;
+  readonly next: NextFunction;
 }
 
 /** The first segments of a path. */
-function firstSegments(path: string, segments: number): string {
+function takeSegments(path: string, segments: number): string {
   let end = 0;
   for (let segment = 0; segment < segments && end >= 0; segment++) end = path.indexOf('/', end + 1);
   return end < 0 ? path : path.slice(0, end);
 }
 
 /** A router with the same prototype and settings, and only these routes. */
-function routerOf(layers: ExpressLayer[], like: ExpressRouter): Handle {
+function createRouter(layers: ExpressLayer[], like: ExpressRouter): RouterFunction {
   const made: ExpressRouter = Object.assign(
     Object.setPrototypeOf(
-      (request: IncomingMessage, response: ServerResponse, next: Next) => {
+      (request: IncomingMessage, response: ServerResponse, next: NextFunction) => {
         made.handle(request, response, next);
       },
       Object.getPrototypeOf(like) as object,
@@ -146,7 +146,7 @@ function routerOf(layers: ExpressLayer[], like: ExpressRouter): Handle {
   return made;
 }
 
-function pathOf({ url = '' }: IncomingMessage): string {
+function getLowerCasePath({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return (query < 0 ? url : url.slice(0, query)).replace(/^https?:\/\/[^/]*/i, '');
 }

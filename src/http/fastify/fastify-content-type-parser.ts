@@ -1,40 +1,40 @@
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedBody } from '../../request/parse/parse-body.js';
 import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
-import { readDecoded } from '../read-body.js';
+import { readDecodedBody } from '../read-body.js';
 
-const KEPT = Symbol('restify.body');
-const CONTENT_TYPE = Symbol('restify.contentType');
+const RECEIVED_BODY = Symbol('restify.body');
+const HIDDEN_CONTENT_TYPE = Symbol('restify.contentType');
 
 /** A request with the state of its body. */
-interface MarkedRequest extends IncomingMessage {
-  [KEPT]?: ReceivedBody;
-  [CONTENT_TYPE]?: string;
+interface ParsedRequest extends IncomingMessage {
+  [RECEIVED_BODY]?: ReceivedBody;
+  [HIDDEN_CONTENT_TYPE]?: string;
 }
 
 /** The received body, which has not been rejected yet. */
-export function keptBody(request: MarkedRequest): ReceivedBody | undefined {
-  return request[KEPT];
+export function getReceivedBody(request: ParsedRequest): ReceivedBody | undefined {
+  return request[RECEIVED_BODY];
 }
 
 /**
  * A parser that never fails: a body error is stored until the body is used (contract 6.3), and the application's hooks
  * after the parser still run.
  */
-export function deferredErrorParser({ initialConfig }: FastifyInstance): FastifyParser {
+export function createDeferringParser({ initialConfig }: FastifyInstance): FastifyParser {
   const limit = initialConfig.bodyLimit ?? 1024 * 1024;
   return (request, payload, done) => {
-    const raw: MarkedRequest = request.raw;
-    showContentType(raw);
-    void readDecoded(payload, raw.headers['content-encoding'], limit).then((received) => {
-      const body = judged(received, raw);
-      raw[KEPT] = body;
+    const raw: ParsedRequest = request.raw;
+    restoreContentType(raw);
+    void readDecodedBody(payload, raw.headers['content-encoding'], limit).then((received) => {
+      const body = parseReceivedText(received, raw);
+      raw[RECEIVED_BODY] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
     });
   };
 }
 
-function judged(received: ReceivedBody, { headers }: IncomingMessage): ReceivedBody {
+function parseReceivedText(received: ReceivedBody, { headers }: IncomingMessage): ReceivedBody {
   if (received.kind !== 'text') return received;
   if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return { kind: 'unsupported' };
   try {
@@ -47,22 +47,22 @@ function judged(received: ReceivedBody, { headers }: IncomingMessage): ReceivedB
 /** Hooks that let every body reach the parser: Fastify rejects an unsupported media type before any parser. */
 export const ANY_MEDIA_TYPE: Pick<FastifyRoute, 'preParsing' | 'preValidation'> = {
   preParsing: (request, _reply, _payload, done) => {
-    const raw: MarkedRequest = request.raw;
+    const raw: ParsedRequest = request.raw;
     const type = raw.headers['content-type'];
     // Fastify rejects a QUERY without a media type; the method is not served at all.
     if (type !== undefined && raw.method !== 'QUERY') {
-      raw[CONTENT_TYPE] = type;
+      raw[HIDDEN_CONTENT_TYPE] = type;
       delete raw.headers['content-type'];
     }
     done();
   },
   preValidation: ({ raw }, _reply, done) => {
-    showContentType(raw);
+    restoreContentType(raw);
     done();
   },
 };
 
-function showContentType(request: MarkedRequest): void {
-  const type = request[CONTENT_TYPE];
+function restoreContentType(request: ParsedRequest): void {
+  const type = request[HIDDEN_CONTENT_TYPE];
   if (type !== undefined) request.headers['content-type'] = type;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-const WRITTEN = new WeakMap<IncomingMessage, string>();
+const UNESCAPED_URLS = new WeakMap<IncomingMessage, string>();
 
 /**
  * Replaces a path with malformed escapes by one that Fastify's router can decode, and stores the original. The router
@@ -11,17 +11,17 @@ export function escapeMalformedUrls(request: IncomingMessage): void {
   if (!url.includes('%')) return;
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
-  if (isLegible(path)) return;
-  WRITTEN.set(request, url);
+  if (isDecodable(path)) return;
+  UNESCAPED_URLS.set(request, url);
   request.url = path.replaceAll('%', '%25') + url.slice(path.length);
 }
 
 /** The original URL, if it was replaced. */
-export function writtenUrl(request: IncomingMessage): string | undefined {
-  return WRITTEN.get(request);
+export function getUnescapedUrl(request: IncomingMessage): string | undefined {
+  return UNESCAPED_URLS.get(request);
 }
 
-function isLegible(path: string): boolean {
+function isDecodable(path: string): boolean {
   try {
     decodeURI(path.replaceAll('%25', '%2525'));
     return true;

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isServed, servedMethod } from '../../core/schema/operation.js';
-import { fastifyExchange, middlewareExchange, restoreMediaType, varyOf } from './fastify-exchange.js';
+import { createMiddlewareExchange, getFastifyExchange } from './fastify-exchange.js';
 import { escapeMalformedUrls } from './fastify-malformed-urls.js';
+import { mergeReplyVary, restoreMediaType } from './fastify-reply.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
 import type { FastifyInstance, FastifyMiddleware, FastifyReply, FastifyRequest } from './fastify-types.js';
 import type { ServerExchange } from '../server-exchange.js';
@@ -9,9 +10,9 @@ import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
 import type { RestServer } from '../rest-server.js';
 
 export const fastifyPlatform: HttpPlatform = {
-  getExchange: exchangeOf,
-  registerBeforeRoutes: prepareRequests,
-  registerAfterRoutes: answerTheRest,
+  getExchange,
+  registerBeforeRoutes: registerFastifyHooks,
+  registerAfterRoutes: registerFastifyRoutes,
 };
 
 const ROUTES = new WeakMap<RestServer, FastifyRoutes>();
@@ -21,12 +22,12 @@ interface VersionedAdapter extends HttpAdapter {
   readonly versioningOptions?: { readonly defaultVersion?: unknown };
 }
 
-function exchangeOf(request: object, response: object): ServerExchange {
-  if ('raw' in request) return fastifyExchange(request as FastifyRequest, response as FastifyReply);
-  return middlewareExchange(request as IncomingMessage, response as ServerResponse);
+function getExchange(request: object, response: object): ServerExchange {
+  if ('raw' in request) return getFastifyExchange(request as FastifyRequest, response as FastifyReply);
+  return createMiddlewareExchange(request as IncomingMessage, response as ServerResponse);
 }
 
-function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
+function registerFastifyHooks(adapter: HttpAdapter, server: RestServer): void {
   const instance = adapter.getInstance() as FastifyInstance;
   const routes = new FastifyRoutes(
     server,
@@ -36,24 +37,24 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   instance.addConstraintStrategy({
     name: CONSTRAINT,
     storage: () => new Map(),
-    deriveConstraint: (request) => constraintOf(request, server),
+    deriveConstraint: (request) => deriveConstraint(request, server),
   });
   instance.addHook('onRoute', (route) => {
-    routes.see(route);
+    routes.captureRoute(route);
   });
-  registerFirst(instance, (request, response, next) => {
-    server.setInitialHeaders(middlewareExchange(request, response));
+  registerFirstMiddleware(instance, (request, response, next) => {
+    server.setInitialHeaders(createMiddlewareExchange(request, response));
     next();
   });
   instance.addHook('onRequest', (request, reply, done) => {
-    server.setInitialHeaders(middlewareExchange(request.raw, reply.raw));
-    answerUnrouted(server, { request, reply, done });
+    server.setInitialHeaders(createMiddlewareExchange(request.raw, reply.raw));
+    handleUnroutedMethod(server, { request, reply, done });
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
-    if (server.isGenerated(exchangeOf(request, reply))) {
+    if (server.isGenerated(getExchange(request, reply))) {
       // A hook before this one may have sent the response.
-      if (!reply.raw.headersSent) server.setInitialHeaders(middlewareExchange(request.raw, reply.raw));
-      const vary = varyOf(reply);
+      if (!reply.raw.headersSent) server.setInitialHeaders(createMiddlewareExchange(request.raw, reply.raw));
+      const vary = mergeReplyVary(reply);
       if (reply.getHeader('vary') !== vary) reply.header('vary', vary);
       restoreMediaType(reply);
     }
@@ -61,7 +62,7 @@ function prepareRequests(adapter: HttpAdapter, server: RestServer): void {
   });
 }
 
-function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
+function registerFastifyRoutes(adapter: HttpAdapter, server: RestServer): void {
   ROUTES.get(server)?.register(adapter.getInstance() as FastifyInstance);
 }
 
@@ -69,7 +70,7 @@ function answerTheRest(adapter: HttpAdapter, server: RestServer): void {
  * Registers middleware before the application's first one. Without any middleware a hook does the same, because the
  * middleware engine costs each request more than this handler.
  */
-function registerFirst(instance: FastifyInstance, middleware: FastifyMiddleware): void {
+function registerFirstMiddleware(instance: FastifyInstance, middleware: FastifyMiddleware): void {
   const { use } = instance;
   let isRegistered = false;
   instance.use &&= function (this: FastifyInstance, ...given) {
@@ -80,22 +81,22 @@ function registerFirst(instance: FastifyInstance, middleware: FastifyMiddleware)
 }
 
 /** Derives the routing constraint, before Fastify's router matches the path. */
-function constraintOf(request: IncomingMessage, server: RestServer): string | undefined {
-  const exchange = middlewareExchange(request, {} as ServerResponse);
-  const place = server.findTarget(exchange);
-  if (!place) return undefined;
+function deriveConstraint(request: IncomingMessage, server: RestServer): string | undefined {
+  const exchange = createMiddlewareExchange(request, {} as ServerResponse);
+  const target = server.findTarget(exchange);
+  if (!target) return undefined;
   escapeMalformedUrls(request);
-  if (place.kind === 'unmatched') return 'unmatched';
+  if (target.kind === 'unmatched') return 'unmatched';
   if (!isServed(exchange.method)) return 'unserved';
-  return place.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
+  return target.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
 
 /** Handles a method for which Fastify has no routes. */
-function answerUnrouted(
+function handleUnroutedMethod(
   server: RestServer,
   { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void },
 ): void {
-  const exchange = fastifyExchange(request, reply);
+  const exchange = getFastifyExchange(request, reply);
   if (!request.is404 || !server.isGenerated(exchange)) done();
   else void server.handleUnmatched(exchange);
 }

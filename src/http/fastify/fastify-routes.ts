@@ -2,9 +2,16 @@ import { isServed, METHODS } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route, RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment } from '../../core/values/keys.js';
-import { ANY_MEDIA_TYPE, deferredErrorParser } from './fastify-content-type-parser.js';
-import { fastifyExchange, reopenReply, watchReply } from './fastify-exchange.js';
-import { writtenUrl } from './fastify-malformed-urls.js';
+import { GeneratedRoutes } from '../generated-routes.js';
+import type { RestServer } from '../rest-server.js';
+import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
+import type { RequestTarget } from '../server-exchange.js';
+import { ANY_MEDIA_TYPE, createDeferringParser } from './fastify-content-type-parser.js';
+import { getFastifyExchange } from './fastify-exchange.js';
+import { FastifyHandlers } from './fastify-handlers.js';
+import type { HandlerGroups } from './fastify-handlers.js';
+import { getUnescapedUrl } from './fastify-malformed-urls.js';
+import { reopenReply, watchReply } from './fastify-reply.js';
 import type {
   FastifyHandler,
   FastifyInstance,
@@ -12,22 +19,9 @@ import type {
   FastifyRequest,
   FastifyRoute,
 } from './fastify-types.js';
-import type { ServerExchange, RequestTarget as Asked } from '../server-exchange.js';
-import { GeneratedRoutes } from '../generated-routes.js';
-import type { RestServer } from '../rest-server.js';
-import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
 
 /** The name of the routing constraint for this package's requests. */
 export const CONSTRAINT = 'restify';
-
-/** Handlers of Nest's routes with the same other constraints (a version). */
-interface Group {
-  readonly constraints: Readonly<Record<string, unknown>>;
-  /** By method and path. */
-  readonly handlers: Map<string, FastifyHandler>;
-  /** By path, for all methods without a handler of their own. */
-  readonly forAll: Map<string, FastifyHandler>;
-}
 
 /**
  * The generated routes on Fastify. Its router differs from contract 1 in trailing slashes, in the maximum length of
@@ -35,42 +29,31 @@ interface Group {
  * Nest's handler.
  */
 export class FastifyRoutes {
-  private readonly groups = new Map<string, Group>();
-  private readonly routes: GeneratedRoutes;
-  private readonly own = new WeakSet<FastifyHandler>();
-  private seen = 0;
+  private readonly handlers: FastifyHandlers;
+  private readonly generatedRoutes: GeneratedRoutes;
+  /** The handlers of this class, which are not captured. */
+  private readonly dispatchers = new WeakSet<FastifyHandler>();
+  private capturedCount = 0;
 
   /** @param defaultVersion the application's default version, if requests carry the version outside of their path. */
   constructor(
     private readonly server: RestServer,
-    private readonly defaultVersion: () => unknown,
+    defaultVersion: () => unknown,
   ) {
-    this.routes = new GeneratedRoutes(server);
+    this.handlers = new FastifyHandlers(defaultVersion);
+    this.generatedRoutes = new GeneratedRoutes(server);
   }
 
-  /** Takes the handler of a generated route in an `onRoute` hook. The route itself moves to an unreachable path. */
-  see(route: FastifyRoute): void {
-    if (this.own.has(route.handler)) return;
-    if (this.routes.addPath(route.url) === undefined) return;
-    if (typeof route.method === 'string')
-      setFirst(this.groupOf(route.constraints ?? {}).handlers, `${route.method} ${route.url}`, route.handler);
-    else setFirst(this.groupOf(this.versioned(route.constraints ?? {})).forAll, route.url, route.handler);
-    // A common start of the texts is cheap for Fastify's router, and no request uses these paths.
-    route.url = `/${CONSTRAINT}/${String(++this.seen)}`;
+  /** Stores the handler of a generated route in an `onRoute` hook, and moves the route to an unreachable path. */
+  captureRoute(route: FastifyRoute): void {
+    if (this.dispatchers.has(route.handler)) return;
+    if (this.generatedRoutes.addPath(route.url) === undefined) return;
+    this.handlers.add(route);
+    // Fastify's router stores paths with a common start efficiently, and no request uses these paths.
+    route.url = `/${CONSTRAINT}/${String(++this.capturedCount)}`;
     route.path = route.url;
     if (typeof route.method !== 'string') route.method = route.method.slice(0, 1);
     route.constraints = { ...route.constraints, [CONSTRAINT]: 'never' };
-  }
-
-  /**
-   * NestJS 11 loses the version of a route for all methods. Generated routes only have the application's default
-   * version.
-   */
-  private versioned(constraints: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    const version = this.defaultVersion();
-    return version === undefined || typeof version === 'symbol' || 'version' in constraints
-      ? constraints
-      : { ...constraints, version };
   }
 
   /** Registers the routes after Nest's: one for each model, and one for all other paths of the package. */
@@ -78,80 +61,86 @@ export class FastifyRoutes {
     // The application's parsers run before its own actions, and none before generated operations.
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
-      child.addContentTypeParser('application/json', deferredErrorParser(child));
-      const acting = this.resourcesWithActions();
-      for (const { resource, ...place } of this.places()) {
-        if (acting.has(resource))
-          this.routeTo(child, {
-            ...place,
-            methods: METHODS,
-            constraint: { [CONSTRAINT]: 'action' },
-            errorHandler: this.refuseBody,
-          });
-      }
+      child.addContentTypeParser('application/json', createDeferringParser(child));
+      this.registerActions(child);
       done();
     });
     instance.register((child, _options, done) => {
       child.removeAllContentTypeParsers();
-      child.addContentTypeParser('*', deferredErrorParser(child));
-      for (const { urls, mount, groups } of this.places())
-        this.routeTo(child, {
-          urls,
-          mount,
-          groups,
-          methods: METHODS,
-          constraint: {},
-          errorHandler: this.fail,
-        });
-      // Fastify's router has a tree for each method: methods that no URL serves need not contain all models.
-      const unserved = child.supportedMethods.filter((method) => !isServed(method));
-      for (const { mount, groups } of this.standings())
-        this.routeTo(child, {
-          urls: [`${mount}/*`],
-          mount,
-          groups,
-          methods: unserved,
-          constraint: { [CONSTRAINT]: 'unserved' },
-          errorHandler: this.fail,
-        });
-      this.own.add(this.answerRest);
-      child.route({
-        ...ANY_MEDIA_TYPE,
-        method: child.supportedMethods,
-        url: '/*',
-        constraints: { [CONSTRAINT]: 'unmatched' },
-        handler: this.answerRest,
-        errorHandler: this.fail,
-      });
+      child.addContentTypeParser('*', createDeferringParser(child));
+      this.registerModels(child);
+      this.registerUnservedMethods(child);
+      this.registerUnmatchedPaths(child);
       done();
     });
   }
 
-  private places(): readonly Place[] {
+  private registerActions(child: FastifyInstance): void {
+    const withActions = this.findResourcesWithActions();
+    for (const { resource, urls, mounted } of this.listModelUrls())
+      if (withActions.has(resource))
+        this.registerDispatcher(child, mounted, {
+          urls,
+          methods: METHODS,
+          constraint: { [CONSTRAINT]: 'action' },
+          errorHandler: this.handleBodyError,
+        });
+  }
+
+  private registerModels(child: FastifyInstance): void {
+    for (const { urls, mounted } of this.listModelUrls())
+      this.registerDispatcher(child, mounted, {
+        urls,
+        methods: METHODS,
+        constraint: {},
+        errorHandler: this.handleError,
+      });
+  }
+
+  /** Fastify's router has a tree for each method: methods that no URL serves need not contain all models. */
+  private registerUnservedMethods(child: FastifyInstance): void {
+    const methods = child.supportedMethods.filter((method) => !isServed(method));
+    for (const mounted of this.listMounted())
+      this.registerDispatcher(child, mounted, {
+        urls: [`${mounted.mount}/*`],
+        methods,
+        constraint: { [CONSTRAINT]: 'unserved' },
+        errorHandler: this.handleError,
+      });
+  }
+
+  private registerUnmatchedPaths(child: FastifyInstance): void {
+    this.dispatchers.add(this.handleUnmatched);
+    child.route({
+      ...ANY_MEDIA_TYPE,
+      method: child.supportedMethods,
+      url: '/*',
+      constraints: { [CONSTRAINT]: 'unmatched' },
+      handler: this.handleUnmatched,
+      errorHandler: this.handleError,
+    });
+  }
+
+  private listModelUrls(): readonly ModelUrls[] {
     const models = this.server.apis.flatMap((api) =>
       api.resources.map((resource) => ({ resource, path: `/${getCollectionPath(api.prefix, resource)}` })),
     );
-    return this.standings().flatMap((standing) =>
+    return this.listMounted().flatMap((mounted) =>
       models.map(({ resource, path }) => ({
-        ...standing,
+        mounted,
         resource,
-        urls: [standing.mount + path, `${standing.mount}${path}/*`],
+        urls: [mounted.mount + path, `${mounted.mount}${path}/*`],
       })),
     );
   }
 
-  private standings(): readonly Standing[] {
-    return [...this.groups.values()].flatMap((group) => {
-      // A request that satisfies the constraints of one group also satisfies weaker ones.
-      const groups: Groups = [
-        group,
-        ...[...this.groups.values()].filter((each) => each !== group && isWithin(each, group)),
-      ];
-      return [...this.routes.mounts].map((mount) => ({ mount, groups }));
-    });
+  private listMounted(): readonly MountedHandlers[] {
+    return this.handlers
+      .listGroups()
+      .flatMap((groups) => [...this.generatedRoutes.mounts].map((mount) => ({ mount, groups })));
   }
 
-  private resourcesWithActions(): ReadonlySet<Resource> {
+  private findResourcesWithActions(): ReadonlySet<Resource> {
     return new Set(
       this.server.apis.flatMap(({ routes }) =>
         routes.flatMap(({ parent, resource, actions }) => (actions.size > 0 ? [parent ?? resource] : [])),
@@ -159,41 +148,48 @@ export class FastifyRoutes {
     );
   }
 
-  private routeTo(
+  /** Registers routes whose handler calls Nest's handler for the path. */
+  private registerDispatcher(
     child: FastifyInstance,
-    { urls, mount, groups, methods, constraint, errorHandler }: Routing,
+    mounted: MountedHandlers,
+    { urls, methods, constraint, errorHandler }: DispatcherOptions,
   ): void {
-    const constraints = { ...groups[0].constraints, ...constraint };
-    // All routes are registered before the first request.
-    const known = new Map<Route, Map<string, FastifyHandler>>();
-    const find: FindHandler = ({ prefix, match: { route } }, method) => {
-      const found =
-        known.get(route)?.get(method) ??
-        this.handlerOf(groups, { method, path: `${mount}/${getRoutePattern(prefix, route)}` });
-      if (!known.has(route)) known.set(route, new Map());
-      if (found) known.get(route)?.set(method, found);
-      return found;
-    };
+    const constraints = { ...mounted.groups[0].constraints, ...constraint };
+    const find = this.createFindHandler(mounted);
     const handler: FastifyHandler = (request, reply) => {
       this.dispatch(request, reply, find);
     };
-    this.own.add(handler);
+    this.dispatchers.add(handler);
     const hooks = constraint[CONSTRAINT] === 'action' ? {} : ANY_MEDIA_TYPE;
-    // Fastify modifies the list.
+    // Fastify modifies the list of methods.
     for (const url of urls)
       child.route({ ...hooks, method: [...methods], url, constraints, handler, errorHandler });
   }
 
+  /** The handlers are cached, because all routes are registered before the first request. */
+  private createFindHandler({ mount, groups }: MountedHandlers): FindHandler {
+    const cache = new Map<Route, Map<string, FastifyHandler>>();
+    return ({ prefix, match: { route } }, method) => {
+      const cached = cache.get(route)?.get(method);
+      if (cached) return cached;
+      const path = `${mount}/${getRoutePattern(prefix, route)}`;
+      const handler = this.handlers.find(groups, { method, path });
+      if (!cache.has(route)) cache.set(route, new Map());
+      if (handler) cache.get(route)?.set(method, handler);
+      return handler;
+    };
+  }
+
   private dispatch(request: FastifyRequest, reply: FastifyReply, find: FindHandler): void {
-    const exchange = fastifyExchange(request, reply);
+    const exchange = getFastifyExchange(request, reply);
     // A malformed path is rejected, as on Express.
-    const place = writtenUrl(request.raw) === undefined ? this.server.findTarget(exchange) : undefined;
-    const handler = place?.kind === 'route' ? find(place, exchange.method) : undefined;
-    if (place?.kind !== 'route' || !handler) {
-      this.answerRest(request, reply);
+    const target = getUnescapedUrl(request.raw) === undefined ? this.server.findTarget(exchange) : undefined;
+    const handler = target?.kind === 'route' ? find(target, exchange.method) : undefined;
+    if (target?.kind !== 'route' || !handler) {
+      this.handleUnmatched(request, reply);
       return;
     }
-    request.params = parametersOf(place.match, request.params);
+    request.params = buildParameters(target.match, request.params);
     watchReply(reply);
     if (this.server.handleDirectly(exchange)) return;
     // Nest's handler responds by itself, to errors too; with its promise, Fastify would respond a second time.
@@ -202,110 +198,72 @@ export class FastifyRoutes {
     );
   }
 
-  /**
-   * The handler for a method; HEAD uses GET's. The handler for all methods only covers methods without a handler in any
-   * version.
-   */
-  private handlerOf(
-    groups: Groups,
-    { method, path }: { method: string; path: string },
-  ): FastifyHandler | undefined {
-    const keys = [...(method === 'HEAD' ? [`GET ${path}`] : []), `${method} ${path}`];
-    const own = groups.flatMap(({ handlers }) => keys.flatMap((key) => handlers.get(key) ?? []))[0];
-    if (own || [...this.groups.values()].some(({ handlers }) => keys.some((key) => handlers.has(key))))
-      return own;
-    return groups.flatMap(({ forAll }) => forAll.get(path) ?? [])[0];
-  }
-
-  private readonly answerRest = (request: FastifyRequest, reply: FastifyReply): void => {
-    const exchange = fastifyExchange(request, reply);
-    this.settle(exchange, this.server.handleUnmatched(exchange), reply);
-  };
-
-  /** Responds to errors of the application's hooks and of Fastify before a route. */
-  private readonly fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    reopenReply(reply);
-    // A QUERY without a media type is a method that is not served.
-    if ((error as { code?: unknown }).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
-      this.answerRest(request, reply);
-    else void this.server.sendError(fastifyExchange(request, reply), error);
-  };
-
-  /** Responds to errors of the application's own parsers: no later step has run, so nothing has been executed. */
-  private readonly refuseBody = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const { code } = error as { code?: unknown };
-    if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) this.fail(error, request, reply);
-    else
-      void this.server.rejectBody(
-        fastifyExchange(request, reply),
-        code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too-large' : 'unsupported',
-      );
-  };
-
-  private settle(exchange: ServerExchange, answered: Promise<boolean>, reply: FastifyReply): void {
-    answered.then(
-      (done) => {
-        if (!done) reply.callNotFound();
+  private readonly handleUnmatched = (request: FastifyRequest, reply: FastifyReply): void => {
+    const exchange = getFastifyExchange(request, reply);
+    this.server.handleUnmatched(exchange).then(
+      (isHandled) => {
+        if (!isHandled) reply.callNotFound();
       },
       (error: unknown) => this.server.sendError(exchange, error),
     );
-  }
+  };
 
-  private groupOf(constraints: Readonly<Record<string, unknown>>): Group {
-    const key = JSON.stringify(constraints);
-    const group = this.groups.get(key) ?? {
-      constraints,
-      handlers: new Map<string, FastifyHandler>(),
-      forAll: new Map<string, FastifyHandler>(),
-    };
-    this.groups.set(key, group);
-    return group;
-  }
+  /** Responds to errors of the application's hooks, and of Fastify before a route. */
+  private readonly handleError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    reopenReply(reply);
+    // A QUERY without a media type is a method that is not served.
+    if ((error as { code?: unknown }).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
+      this.handleUnmatched(request, reply);
+    else void this.server.sendError(getFastifyExchange(request, reply), error);
+  };
+
+  /** Responds to errors of the application's own parsers: no later step has run, so nothing has been executed. */
+  private readonly handleBodyError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const { code } = error as { code?: unknown };
+    if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) this.handleError(error, request, reply);
+    else
+      void this.server.rejectBody(
+        getFastifyExchange(request, reply),
+        code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too-large' : 'unsupported',
+      );
+  };
 }
 
-/** Finds Nest's handler for a location and a method. */
-type FindHandler = (place: Extract<Asked, { kind: 'route' }>, method: string) => FastifyHandler | undefined;
+/** Finds Nest's handler for a route and a method. */
+type FindHandler = (
+  target: Extract<RequestTarget, { kind: 'route' }>,
+  method: string,
+) => FastifyHandler | undefined;
 
-/** A group, followed by those with weaker constraints. */
-type Groups = readonly [Group, ...Group[]];
-
-/** The location of generated routes, and the lookup of their handlers. */
-interface Standing {
+/** The mount of generated routes, and the groups that have their handlers. */
+interface MountedHandlers {
   readonly mount: string;
-  readonly groups: Groups;
+  readonly groups: HandlerGroups;
 }
 
-interface Place extends Standing {
+interface ModelUrls {
+  readonly mounted: MountedHandlers;
   readonly resource: Resource;
   readonly urls: readonly string[];
 }
 
-interface Routing extends Omit<Place, 'resource'> {
+interface DispatcherOptions {
+  readonly urls: readonly string[];
   readonly methods: readonly string[];
   readonly constraint: Readonly<Record<string, string>>;
   readonly errorHandler: NonNullable<FastifyRoute['errorHandler']>;
 }
 
-/** Whether the constraints of one group include those of the other. */
-function isWithin(inner: Group, outer: Group): boolean {
-  return Object.entries(inner.constraints).every(
-    ([name, value]) => JSON.stringify(value) === JSON.stringify(outer.constraints[name]),
-  );
-}
-
-function setFirst<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
-  if (!map.has(key)) map.set(key, value);
-}
-
 /** The parameters for `@Param`, as on Express, in addition to those of the mount. A bare `/*` has no name. */
-function parametersOf(
+function buildParameters(
   { keySegment, childSegment }: Pick<RouteMatch, 'keySegment' | 'childSegment'>,
-  ofMount: unknown,
+  mountParameters: unknown,
 ): Readonly<Record<string, unknown>> {
-  const named: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(ofMount ?? {})) if (name !== '*') named[name] = value;
-  if (keySegment !== undefined) named.pk = decodedSegment(keySegment) ?? keySegment;
+  const parameters: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(mountParameters ?? {}))
+    if (name !== '*') parameters[name] = value;
+  if (keySegment !== undefined) parameters.pk = decodedSegment(keySegment) ?? keySegment;
   if (childSegment !== undefined)
-    named.childId = childSegment.split('/').map((each) => decodedSegment(each) ?? each);
-  return named;
+    parameters.childId = childSegment.split('/').map((each) => decodedSegment(each) ?? each);
+  return parameters;
 }

@@ -29,6 +29,13 @@ export interface FastifyReply {
 
 export type FastifyHandler = (this: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 
+/** A hook that is called with a payload, which it does not change. */
+export type PayloadHook<Payload> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ...rest: readonly [payload: Payload, done: () => void]
+) => void;
+
 /** A declared route, which `onRoute` hooks may change. */
 export interface FastifyRoute {
   url: string;
@@ -36,7 +43,7 @@ export interface FastifyRoute {
   method: string | readonly string[];
   handler: FastifyHandler;
   constraints?: Readonly<Record<string, unknown>>;
-  preParsing?: (request: FastifyRequest, reply: FastifyReply, payload: Readable, done: () => void) => void;
+  preParsing?: PayloadHook<Readable>;
   preValidation?: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
   errorHandler?: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 }
@@ -71,10 +78,7 @@ export interface FastifyInstance {
     name: 'onRequest',
     hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void,
   ): unknown;
-  addHook(
-    name: 'onSend',
-    hook: (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void) => void,
-  ): unknown;
+  addHook(name: 'onSend', hook: PayloadHook<unknown>): unknown;
   addContentTypeParser(type: string, parser: FastifyParser): unknown;
   removeContentTypeParser(type: string): unknown;
   removeAllContentTypeParsers(): unknown;

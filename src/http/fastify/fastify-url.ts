@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { writtenUrl } from './fastify-malformed-urls.js';
+import { getUnescapedUrl } from './fastify-malformed-urls.js';
 import { removeOrigin } from '../request-line.js';
 
 /** Node's request, as Fastify passes it to middleware. */
@@ -11,25 +11,29 @@ export interface MiddlewareRequest extends IncomingMessage {
 }
 
 /** The parts of a request's URL. */
-export interface ReadUrl {
+export interface ParsedUrl {
   readonly url: string;
   readonly path: string;
   readonly query: string;
 }
 
-const READ = Symbol('restify.url');
+const PARSED_URL = Symbol('restify.url');
 
 /** Parses the URL, and caches the result until the URL changes. */
-export function readUrl(raw: MiddlewareRequest & { [READ]?: ReadUrl }): ReadUrl {
-  const url = urlOf(raw);
-  const known = raw[READ];
+export function parseUrl(raw: MiddlewareRequest & { [PARSED_URL]?: ParsedUrl }): ParsedUrl {
+  const url = getClientUrl(raw);
+  const known = raw[PARSED_URL];
   if (known?.url === url) return known;
   const own = removeOrigin(url);
   const at = own.indexOf('?');
-  return (raw[READ] = { url, path: at < 0 ? own : own.slice(0, at), query: at < 0 ? '' : own.slice(at + 1) });
+  return (raw[PARSED_URL] = {
+    url,
+    path: at < 0 ? own : own.slice(0, at),
+    query: at < 0 ? '' : own.slice(at + 1),
+  });
 }
 
 /** The URL as the client sent it. */
-export function urlOf(raw: MiddlewareRequest): string {
-  return writtenUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
+export function getClientUrl(raw: MiddlewareRequest): string {
+  return getUnescapedUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
 }
