@@ -3,12 +3,12 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Actor } from '../core/schema/actor.js';
 import type { ActionKeys, Operate } from '../pipeline/override.js';
 
-/** What a method of the application's is told of its request. */
+/** The parameters of a request that the decorators of this file pass to an action. */
 export interface ActionContext extends ActionKeys {
   readonly actor: Actor;
-  /** The key of the object that an operation is about, in its type. */
+  /** The key of the object of an operation, converted to its type. */
   readonly pk?: ActionKeys['parentPk'];
-  /** Runs the generated operation, where the method replaces one. */
+  /** Runs the generated operation, if the method replaces one. */
   readonly operate?: Operate;
 }
 
@@ -23,7 +23,7 @@ export function setActionContext(request: object, context: ActionContext): void 
   (request as RequestWithContext)[ACTION_CONTEXT] = context;
 }
 
-/** Undefined for anything but a request whose operation is replaced. */
+/** Runs the generated operation of a request; undefined unless a method replaces that operation. */
 export function getOperate(request: unknown): Operate | undefined {
   return typeof request === 'object' && request !== null
     ? (request as RequestWithContext)[ACTION_CONTEXT]?.operate
@@ -35,14 +35,14 @@ function getActionContext(context: ExecutionContext): ActionContext | undefined 
 }
 
 /**
- * The key of the parent in a nested URL, of the object in any other; converted to its type, of a composite key the text
- * that stands in the URL.
+ * The key of the parent in a nested URL, of the object in any other; converted to its type, a composite key as the
+ * text in the URL.
  */
 export const ParentPk = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => getActionContext(context)?.parentPk,
 );
 
-/** The key of the child in a nested detail URL: the text, as a client wrote it. */
+/** The key of the child in a nested detail URL, as the text in the URL. */
 export const ChildPk = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => getActionContext(context)?.childPk,
 );
@@ -52,7 +52,7 @@ export const Pk = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => getActionContext(context)?.pk,
 );
 
-/** Who asks; null for an anonymous caller. */
+/** The authenticated user; null for an anonymous caller. */
 export const CurrentActor = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => getActionContext(context)?.actor ?? null,
 );

@@ -243,12 +243,14 @@ function matchPath(
   // An action's path takes precedence over an object whose key is the same text (contract 1.7).
   if (relation === undefined)
     return createMatch(routes.collectionActions.get(key)) ?? createMatch(routes.object, key);
-  const action = child.length === 0 ? routes.objectActions.get(relation) : undefined;
-  if (action) return createMatch(action, key);
   const nested = routes.nested.get(relation);
-  if (child.length === 0) return createMatch(nested?.list, key);
-  const childSegment = child.join('/');
-  return childSegment === '' ? undefined : createMatch(nested?.object, key, childSegment);
+  if (child.length === 0)
+    return createMatch(routes.objectActions.get(relation), key) ?? createMatch(nested?.list, key);
+  return nested && matchChild(nested, key, child.join('/'));
+}
+
+function matchChild({ object }: NestedRoutes, key: string, childSegment: string): RouteMatch | undefined {
+  return childSegment === '' ? undefined : createMatch(object, key, childSegment);
 }
 
 function createMatch(

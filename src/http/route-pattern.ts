@@ -13,20 +13,22 @@ export function getRoutePattern(
   { kind, resource, parent, relation, segment }: Route,
 ): string {
   const collection = getCollectionPath(prefix, parent ?? resource);
+  const action = segment ?? '';
+  const nested = relation?.name ?? '';
   switch (kind) {
     case 'collection':
       return collection;
     case 'collection-action':
-      return `${collection}/${segment ?? ''}`;
+      return `${collection}/${action}`;
     case 'object':
       return `${collection}/:pk`;
     case 'object-action':
-      return `${collection}/:pk/${segment ?? ''}`;
+      return `${collection}/:pk/${action}`;
     case 'one-to-many':
     case 'through-list':
-      return `${collection}/:pk/${relation?.name ?? ''}`;
+      return `${collection}/:pk/${nested}`;
     case 'through-object':
-      return `${collection}/:pk/${relation?.name ?? ''}/*childId`;
+      return `${collection}/:pk/${nested}/*childId`;
     default:
       return kind satisfies never;
   }

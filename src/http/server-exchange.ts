@@ -27,5 +27,5 @@ export type RequestTarget =
   | { readonly kind: 'route'; readonly prefix: string; readonly match: RouteMatch }
   | { readonly kind: 'unmatched' };
 
-/** Creates the exchange from the objects that Nest passes to handlers, guards and filters. */
+/** Returns the exchange for the objects that Nest passes to handlers, guards and filters. */
 export type GetExchange = (request: object, response: object) => ServerExchange;

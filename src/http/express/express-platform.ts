@@ -41,14 +41,16 @@ function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): vo
     if (hasInvalidText(request) && server.isGenerated(exchange)) storeInvalidText(request);
     next();
   });
-  adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
-    if (!isBodyError(error) || !server.isGenerated(getExpressExchange(request, response))) {
-      next(error);
-      return;
-    }
-    storeBodyError(request, error);
-    next();
-  });
+  adapter.use(
+    createErrorMiddleware((error, { request, response, next }) => {
+      if (!isBodyError(error) || !server.isGenerated(getExpressExchange(request, response))) {
+        next(error);
+        return;
+      }
+      storeBodyError(request, error);
+      next();
+    }),
+  );
 }
 
 /** Adds handlers after the routes: the index, unknown paths below a prefix, and errors before a route. */
@@ -62,13 +64,34 @@ function registerExpressFallbacks(adapter: HttpAdapter, server: RestServer): voi
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     settle(server.handleUnmatched(getExpressExchange(request, response)), next);
   });
-  adapter.use((error: unknown, request: IncomingMessage, response: ServerResponse, next: Next) => {
-    const exchange = getExpressExchange(request, response);
-    if (!server.isGenerated(exchange) || response.headersSent) next(error);
-    // Express rejects a path with malformed escapes before routing; the package's own matcher still classifies it.
-    else if (error instanceof URIError) settle(server.handleUnmatched(exchange), next);
-    else void server.sendError(exchange, error);
-  });
+  adapter.use(
+    createErrorMiddleware((error, { request, response, next }) => {
+      const exchange = getExpressExchange(request, response);
+      if (!server.isGenerated(exchange) || response.headersSent) next(error);
+      // Express rejects a path with malformed escapes before routing; the package's own matcher still classifies it.
+      else if (error instanceof URIError) settle(server.handleUnmatched(exchange), next);
+      else void server.sendError(exchange, error);
+    }),
+  );
+}
+
+/** What Express passes to error middleware in addition to the error. */
+interface MiddlewareCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly next: Next;
+}
+
+/** Middleware that Express calls for errors only: it recognizes it by its four parameters. */
+function createErrorMiddleware(handle: (error: unknown, call: MiddlewareCall) => void): unknown {
+  const middleware = (
+    error: unknown,
+    request: IncomingMessage,
+    ...rest: readonly [response: ServerResponse, next: Next]
+  ): void => {
+    handle(error, { request, response: rest[0], next: rest[1] });
+  };
+  return Object.defineProperty(middleware, 'length', { value: 4 });
 }
 
 /**
@@ -109,11 +132,8 @@ function settle(answered: Promise<boolean>, next: Next): void {
 }
 
 function listRoutePaths({ stack = [] }: RouterStack = {}): readonly string[] {
-  return stack.flatMap((layer) =>
-    Array.isArray(layer.route?.path)
-      ? (layer.route.path as string[])
-      : typeof layer.route?.path === 'string'
-        ? [layer.route.path]
-        : [],
-  );
+  return stack.flatMap(({ route }) => {
+    if (Array.isArray(route?.path)) return route.path as string[];
+    return typeof route?.path === 'string' ? [route.path] : [];
+  });
 }

@@ -107,7 +107,7 @@ function replaceRun(router: ExpressRouter, { at, layers, byModel }: RouteRun): v
   };
   const step = createLayer(router, (request, response, next) => {
     // Case-insensitive, as Express's own match; the package's matcher decides afterwards.
-    walk(getLowerCasePath(request).toLowerCase(), 0, { request, response, next });
+    walk(getLowerCasePath(request), 0, { request, response, next });
   });
   router.stack.splice(at, layers.length, ...step);
 }
@@ -148,5 +148,5 @@ function createRouter(layers: ExpressLayer[], like: ExpressRouter): RouterFuncti
 
 function getLowerCasePath({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?');
-  return (query < 0 ? url : url.slice(0, query)).replace(/^https?:\/\/[^/]*/i, '');
+  return (query < 0 ? url : url.slice(0, query)).replace(/^https?:\/\/[^/]*/i, '').toLowerCase();
 }
