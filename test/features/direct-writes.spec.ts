@@ -58,6 +58,16 @@ class Versioned {
   @VersionColumn() version: number;
 }
 
+/** The secret is written, and never read. */
+@Restify({ app: 'direct', conditional: true, writeOnly: ['secret'] })
+@Entity('direct_secretive')
+class Secretive {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() title: string;
+  @Column({ type: 'varchar', nullable: true, select: false }) secret: string | null;
+  @VersionColumn() version: number;
+}
+
 /** Neither version nor date: JSON alone. */
 @Restify(OPTIONS)
 @Entity('direct_document')
@@ -69,7 +79,7 @@ class Document {
   @Column({ type: 'simple-enum', enum: ['draft', 'open'], default: 'draft' }) state: string;
 }
 
-const ENTITIES = [Owner, Stamped, HiddenVersion, Versioned, Document];
+const ENTITIES = [Owner, Stamped, HiddenVersion, Versioned, Secretive, Document];
 const URL = '/rest/v1/direct/';
 const LONG_AGO = '2001-02-03 04:05:06';
 
@@ -145,6 +155,16 @@ onEachDatabase('a write by one statement', (database) => {
       `SELECT ${quote('version')} AS v FROM ${quote('direct_hidden_version')} WHERE id = ${String(id)}`,
     )) as readonly { v: number }[];
     expect(Number(row?.v)).toBe(2);
+  });
+
+  test('does not tell whether a column that is not selected had the written value', async () => {
+    const { id } = await create('secretive', { title: 'a' });
+    const versions: unknown[] = [];
+    for (const secret of ['x', 'x', 'y', 'y', null, null])
+      versions.push((await change('secretive', id, { secret }))['version']);
+    expect(versions).toEqual([2, 3, 4, 5, 6, 7]);
+    expect(await change('secretive', id, { title: 'b' })).toMatchObject({ version: 8 });
+    expectDirect(1);
   });
 
   test('meets the precondition on the version, once of several simultaneous ones', async () => {

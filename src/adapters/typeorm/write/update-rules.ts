@@ -55,6 +55,10 @@ function computedColumns(
   return computed;
 }
 
+/**
+ * Without a column that is not selected: TypeORM has no stored value to compare, so that each written value is a change.
+ * A comparison would tell by the version whether the caller knows the stored value.
+ */
 function detectionsOf(
   resource: ResourceSchema,
   metadata: EntityMetadata,
@@ -63,6 +67,7 @@ function detectionsOf(
   const database = dialectFamily(dataSource) === 'postgres' ? 'postgres' : 'sqlite';
   const detections = new Map<string, ChangeDetection>();
   for (const own of metadata.columns) {
+    if (!own.isSelect) continue;
     const column = resource.columns.get(own.databaseName);
     const detection = column && changeDetection(column, comparedColumns(own), database);
     if (detection !== undefined) detections.set(own.databaseName, detection);
