@@ -12,7 +12,7 @@ import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { bootstrapApi, validateOffline } from './nest/bootstrap.js';
 import { failFast } from './nest/early-validation.js';
-import type { FeatureLabel } from './nest/bootstrap.js';
+import type { FeatureLabel } from './nest/compiler-input.js';
 import { AwaitedPrefix, checkUnknownEntities } from './nest/unknown-entities.js';
 import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';

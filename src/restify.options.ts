@@ -33,88 +33,88 @@ export interface RestifyDefaults extends Pick<RestifyModuleOptions, SharedOption
   readonly queryLimits: QueryLimits;
 }
 
-/** What to do about declared entities that no data source knows. */
+/** What happens to entities with `@Restify` that are not registered in any data source. */
 export type UnknownEntities = 'warn' | 'error' | 'ignore';
 
 /** The second argument of `RestifyModule.forRoot`. */
 export interface RestifyModuleOptions {
-  /** The name of the TypeORM data source; left out: the default one. */
+  /** The name of the TypeORM data source. Default: the default data source. */
   readonly dataSource?: string;
-  /** Milliseconds that a request waits for a connection to the database, before it is answered with 503. Default: 10,000. */
+  /** How long a request waits for a database connection before a 503, in milliseconds. Default: 10,000. */
   readonly acquireTimeout?: number;
-  /** Milliseconds that a statement may read on PostgreSQL, MariaDB and MySQL, before it is cancelled and answered with 503; `false`: any time. Default: 30,000. */
+  /** How long a reading statement may run on PostgreSQL, MariaDB and MySQL before it is cancelled with a 503, in milliseconds; `false` for no limit. Default: 30,000. */
   readonly statementTimeout?: number | false;
-  /** Milliseconds that half a request may stand still while the application ends, before its connection is closed. Default: 5,000. */
+  /** How long an incomplete request may be inactive during shutdown before its connection is closed, in milliseconds. Default: 5,000. */
   readonly shutdownGrace?: number;
-  /** Whether one caller, in a pool of three connections or more, leaves the last one to others. Default: true. */
+  /** Whether a single caller may not use the last connection of a pool of three or more. Default: true. */
   readonly fairShare?: boolean;
-  /** What becomes of entities with `@Restify` that no data source knows, and that are served nowhere: named in the log, an error, or nothing. Default: `warn`. */
+  /** What happens to entities with `@Restify` that are not registered in any data source and therefore not served: a warning in the log, an error at start, or nothing. Default: `warn`. */
   readonly unknownEntities?: UnknownEntities;
-  /** Where the index stands, below the global prefix; `false` turns it off. Default: `/`. */
+  /** The path of the index below the global prefix; `false` disables it. Default: `/`. */
   readonly index?: false | string;
-  /** The filter backends of models that name none. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
+  /** The default filter backends of models. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
-  /** How the lists of models that do not say are cut into pages. Default: they are whole. */
+  /** The default pagination of models. Default: none, so that lists are complete. */
   readonly pagination?: Pagination | false;
-  /** Forms of rows beside JSON, such as `new CsvRenderer()`, of models that name none. Default: none. */
+  /** The default renderers of models beside JSON, such as `new CsvRenderer()`. Default: none. */
   readonly renderers?: readonly Renderer[];
-  /** How errors are told: `drf` (contract 6.1), or `problem`, RFC 9457's `application/problem+json`. Default: `drf`. */
+  /** The format of errors: `drf` (contract 6.1), or `problem` for `application/problem+json` of RFC 9457. Default: `drf`. */
   readonly errorFormat?: ErrorFormat;
-  /** Whether clients choose the fields of answers, in models that do not say; their parameters and bounds. Default: false. */
+  /** The default of models for whether clients select the fields of responses, with the parameter names and limits. Default: false. */
   readonly shape?: boolean | FieldSelectionOptions;
-  /** Whether objects of models that do not say have an `ETag`, and requests for them may be conditional. Default: false. */
+  /** The default of models for whether objects have an `ETag` and requests may be conditional. Default: false. */
   readonly conditional?: boolean | ConditionalOptions;
-  /** The `Cache-Control` of what is read, in models that do not say. Default: `private, no-cache` where requests may be conditional, else none. */
+  /** The default `Cache-Control` of models for read responses. Default: `private, no-cache` if requests may be conditional, else none. */
   readonly cacheControl?: string | false;
-  /** Whether a POST with an `Idempotency-Key` is done once, however often it comes, in models that do not say. Default: false. */
+  /** The default of models for whether a repeated POST with the same `Idempotency-Key` is executed once. Default: false. */
   readonly idempotency?: boolean | IdempotencyOptions;
-  /** DELETE of an object answers 200 with the object that is gone, in models that do not say, and not 204. Default: false. */
+  /** The default of models for whether DELETE responds 200 with the deleted object instead of 204. Default: false. */
   readonly returnDeleted?: boolean;
-  /** Unknown body fields and query parameters are errors in models that do not say. Default: false. */
+  /** The default of models for whether unknown body fields and query parameters are errors. Default: false. */
   readonly strict?: boolean;
-  /** What one query may ask for, in models that do not say. Defaults: docs/limits.md. */
+  /** The default limits of models for one query. Defaults: docs/limits.md. */
   readonly queryLimits?: Partial<QueryLimits>;
-  /** Other names for query parameters, such as `{ search: 'q' }`; a model may name more, or others. Default: those of the features. */
+  /** Other names for query parameters, such as `{ search: 'q' }`, which models may extend and override. Default: the names of the features. */
   readonly parameters?: ParameterNames;
-  /** The permissions of models that name none. Default: `AllowAny`. */
+  /** The default permissions of models. Default: `AllowAny`. */
   readonly permissions?: readonly PermissionExpression[];
   /**
-   * What a refusal hides that does not say, where rows are named as a parent in a URL or as a key in a body: `rows` hides all
-   * of them from who may not read the model. Default: `nothing`.
+   * What a denial hides by default if rows are referred to as a parent in a URL or as a key in a body: `rows` hides the
+   * existence of all rows from callers who may not read the model. Default: `nothing`.
    */
   readonly refusalsHide?: Hiding;
-  /** How callers say who they are, for models that do not say. Default: their guards, else the actor that the application puts on the request. */
+  /** The default authentication of models. Default: the guards of the model, else the user that the application sets on the request. */
   readonly authentication?: readonly Authentication[];
-  /** Milliseconds that the check of a request's credentials may take, before it is answered with 503. Default: 10,000. */
+  /** How long the verification of credentials may take before a 503, in milliseconds. Default: 10,000. */
   readonly authenticationTimeout?: number;
-  /** How many credentials may be refused, over all models of the prefix, before no more are looked at; `false`: any number. Default: 30 of one address and 10 of one user name from it, in a minute. */
+  /** The limit of failed authentications over all models of the prefix, after which credentials are not verified; `false` for no limit. Default: per minute 30 from one address, and 10 for one user name from it. */
   readonly authenticationThrottle?: false | AuthenticationThrottle;
-  /** Guards of Nest for models that name none. Without `authentication` they stand in its place, before the permissions. */
+  /** The default Nest guards of models. Without `authentication` they authenticate, and run before the permissions. */
   readonly guards?: readonly InjectableClass<GuardLike>[];
-  /** Interceptors of Nest for models that name none. */
+  /** The default Nest interceptors of models. */
   readonly interceptors?: readonly InjectableClass<InterceptorLike>[];
-  /** Pipes of Nest for models that name none. */
+  /** The default Nest pipes of models. */
   readonly pipes?: readonly InjectableClass<PipeLike>[];
-  /** For models that name none; each model counts for itself. */
+  /** The default rate limit of models. Requests are counted separately for each model. */
   readonly throttle?: Throttle;
 }
 
-/** The options of one prefix, with every default filled in. */
+/** The options of one prefix, with all defaults applied. */
 export interface ResolvedOptions {
-  /** Without slashes around it: `rest/v1`. */
+  /** Without surrounding slashes: `rest/v1`. */
   readonly prefix: string;
-  /** As they were given, for whoever judges them. */
+  /** The original arguments, for verification. */
   readonly given: { readonly prefix: unknown; readonly options: RestifyModuleOptions };
   readonly dataSource: string | undefined;
   readonly acquireTimeout: number;
   readonly authenticationTimeout: number;
   readonly authenticationThrottle: false | AuthenticationThrottle;
-  /** Undefined for any time. */
+  /** Undefined for no limit. */
   readonly statementTimeout: number | undefined;
   readonly shutdownGrace: number;
   readonly fairShare: boolean;
   readonly unknownEntities: UnknownEntities;
-  /** Without a slash before it; undefined where there is no index. */
+  /** Without a leading slash; undefined without an index. */
   readonly index: string | undefined;
   readonly errorFormat: ErrorFormat;
   readonly refusalsHide: Hiding;
@@ -124,73 +124,52 @@ export interface ResolvedOptions {
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
   const {
     dataSource,
-    acquireTimeout,
-    statementTimeout,
-    fairShare,
-    unknownEntities,
-    authenticationTimeout,
-    authenticationThrottle,
-    shutdownGrace,
-    index,
-    filterBackends,
-    pagination,
-    renderers,
-    errorFormat,
-    refusalsHide,
-    shape,
-    conditional,
-    cacheControl,
-    idempotency,
-    returnDeleted,
-    strict,
-    queryLimits,
-    parameters,
-    permissions,
-    authentication,
-    guards,
-    interceptors,
-    pipes,
-    throttle,
+    acquireTimeout = ACQUIRE_TIMEOUT,
+    authenticationTimeout = AUTHENTICATION_TIMEOUT,
+    authenticationThrottle = {},
+    statementTimeout = STATEMENT_TIMEOUT,
+    shutdownGrace = SHUTDOWN_GRACE,
+    fairShare = true,
+    unknownEntities = 'warn',
+    index = '',
+    errorFormat = 'drf',
+    refusalsHide = 'nothing',
+    ...shared
   } = options;
   return {
     prefix: withoutSlashes(prefix),
     given: { prefix, options },
     dataSource,
-    acquireTimeout: acquireTimeout ?? ACQUIRE_TIMEOUT,
-    authenticationTimeout: authenticationTimeout ?? AUTHENTICATION_TIMEOUT,
-    authenticationThrottle: authenticationThrottle ?? {},
-    statementTimeout: statementTimeout === false ? undefined : (statementTimeout ?? STATEMENT_TIMEOUT),
-    shutdownGrace: shutdownGrace ?? SHUTDOWN_GRACE,
-    fairShare: fairShare ?? true,
-    unknownEntities: unknownEntities ?? 'warn',
-    index: index === false ? undefined : withoutSlashes(index ?? ''),
-    errorFormat: errorFormat ?? 'drf',
-    refusalsHide: refusalsHide ?? 'nothing',
-    defaults: {
-      returnDeleted: returnDeleted ?? false,
-      strict: strict ?? false,
-      queryLimits: { ...QUERY_LIMITS, ...queryLimits },
-      ...(parameters === undefined ? {} : { parameters }),
-      ...(renderers ? { renderers } : {}),
-      ...(shape === undefined ? {} : { shape }),
-      ...(conditional === undefined ? {} : { conditional }),
-      ...(cacheControl === undefined ? {} : { cacheControl }),
-      ...(idempotency === undefined ? {} : { idempotency }),
-      ...(filterBackends ? { filterBackends } : {}),
-      ...(pagination === undefined ? {} : { pagination }),
-      ...(permissions ? { permissions } : {}),
-      ...(authentication ? { authentication } : {}),
-      ...(guards ? { guards } : {}),
-      ...(interceptors ? { interceptors } : {}),
-      ...(pipes ? { pipes } : {}),
-      ...(throttle ? { throttle } : {}),
-    },
+    acquireTimeout,
+    authenticationTimeout,
+    authenticationThrottle,
+    statementTimeout: statementTimeout === false ? undefined : statementTimeout,
+    shutdownGrace,
+    fairShare,
+    unknownEntities,
+    index: index === false ? undefined : withoutSlashes(index),
+    errorFormat,
+    refusalsHide,
+    defaults: resolveDefaults(shared),
   };
 }
 
-/** A path as prefixes are kept: `/rest/v1/` is `rest/v1`. */
+function resolveDefaults(shared: Pick<RestifyModuleOptions, SharedOption>): RestifyDefaults {
+  return {
+    returnDeleted: false,
+    strict: false,
+    ...omitUndefined(shared),
+    queryLimits: { ...QUERY_LIMITS, ...shared.queryLimits },
+  };
+}
+
+function omitUndefined<Options extends object>(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options;
+}
+
+/** Removes slashes around a path: `/rest/v1/` becomes `rest/v1`. */
 export function withoutSlashes(path: string): string {
-  // What is no text is refused when it is judged.
+  // A value that is not a string is reported by the verification.
   const given: unknown = path;
   return String(given).replace(/^\/+|\/+$/g, '');
 }

@@ -166,54 +166,65 @@ interface Hosts {
   readonly server: RestServer;
 }
 
-function bindUrl({ name, pattern, model, route, isSign }: BoundUrl, { own, generated, server }: Hosts): void {
-  // A function a path: each prefix has interceptors and pipes of its own, and no method of the class has such a name.
-  const handlerName = (method: string): string => `${name}_${method.toLowerCase()} ${pattern}`;
+function bindUrl(url: BoundUrl, hosts: Hosts): void {
+  const { pattern, model, route } = url;
+  const { server, generated } = hosts;
   server.modelPaths.set(`/${pattern}`, `/${model}`);
-  const { guards, guarded, interceptors, throttle } = route.resource;
-  const contexts = guarded ? server.executionContexts.targetsOf(route) : undefined;
-  if (
-    !generated.joined &&
-    route.actions.size === 0 &&
-    guards.length === 0 &&
-    interceptors.length === 0 &&
-    !throttle
-  )
-    server.directRoutes.add(route);
-  for (const [method, action] of route.actions) {
-    const { handler, operation } = action;
-    const request = REQUEST_METHODS[method] ?? RequestMethod.ALL;
-    const at = {
+  if (isDirect(route, generated)) server.directRoutes.add(route);
+  const contexts = route.resource.guarded ? server.executionContexts.targetsOf(route) : undefined;
+  bindActions(url, hosts, contexts);
+  bindGenerated(url, hosts, contexts);
+}
+
+type ContextTargets = ReturnType<RestServer['executionContexts']['targetsOf']> | undefined;
+
+/** Whether nothing of the application is involved in requests to this route. */
+function isDirect({ actions, resource }: Route, { joined }: Host): boolean {
+  const { guards, interceptors, throttle } = resource;
+  return !joined && actions.size === 0 && guards.length === 0 && interceptors.length === 0 && !throttle;
+}
+
+/** The name contains the path: interceptors and pipes differ by prefix, and no method of the class has such a name. */
+function handlerName({ name, pattern }: Pick<BoundUrl, 'name' | 'pattern'>, method?: string): string {
+  return `${name}${method === undefined ? '' : `_${method.toLowerCase()}`} ${pattern}`;
+}
+
+function bindActions(url: BoundUrl, { own, generated }: Hosts, contexts: ContextTargets): void {
+  const { pattern, route } = url;
+  for (const [method, { handler, operation }] of route.actions) {
+    const replaces = operation && generated.joined?.declaration.replaced.includes(operation) === true;
+    const controller = operation ? generated.controller : own.controller;
+    const name = handlerName(url, method);
+    addActionHandler(controller, {
       operation,
       pattern,
-      request,
+      request: REQUEST_METHODS[method] ?? RequestMethod.ALL,
       hasChild: route.kind === 'through-object',
       resource: route.resource,
       binding: { routeId: identifyRoute(route), method, handler },
-    };
-    const replaces = operation && generated.joined?.declaration.replaced.includes(operation) === true;
-    const controller = operation ? generated.controller : own.controller;
-    addActionHandler(controller, {
-      ...at,
-      name: handlerName(method),
+      name,
       method: operation === undefined || replaces === true ? handler : undefined,
     });
-    contexts?.add(method, controller, handlerName(method));
+    contexts?.add(method, controller, name);
   }
-  const add = (handler: string, method: RequestMethod, sign: boolean): void => {
-    addHandler(generated.controller, { name: handler, pattern, method, isSign: sign }, server);
-  };
-  // One route for all methods that the application leaves, those that the URL does not serve included: 405 is ours to say.
+}
+
+function bindGenerated(url: BoundUrl, { generated, server }: Hosts, contexts: ContextTargets): void {
+  const { pattern, route, isSign } = url;
+  const { controller } = generated;
+  // One route for all methods without an action, including methods that the URL does not allow: they are answered with 405.
   if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) {
-    add(`${name} ${pattern}`, RequestMethod.ALL, isSign);
-    contexts?.add(ALL_METHODS, generated.controller, `${name} ${pattern}`);
+    const name = handlerName(url);
+    addHandler(controller, { name, pattern, method: RequestMethod.ALL, isSign }, server);
+    contexts?.add(ALL_METHODS, controller, name);
     return;
   }
-  // Two classes share the URL, and which of them Nest routes first is not known: neither takes what is the other's.
+  // Two classes share the URL, and the order in which Nest routes them is unknown: each takes only its own methods.
   for (const [method, request] of ROUTED) {
     if (route.actions.has(method)) continue;
-    add(handlerName(method), request, false);
-    contexts?.add(method, generated.controller, handlerName(method));
+    const name = handlerName(url, method);
+    addHandler(controller, { name, pattern, method: request, isSign: false }, server);
+    contexts?.add(method, controller, name);
   }
 }
 

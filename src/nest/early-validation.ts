@@ -46,19 +46,26 @@ export async function failFast(context: EarlyContext): Promise<void> {
 }
 
 function problemsOf(unknownTargets: OfflineMetadata['unknownTargets']): readonly DeclarationProblem[] {
-  return unknownTargets.map(({ where, target, missing, unmapped }) => ({
-    where,
-    what: unmapped
-      ? `it leads to ${target}, which is no entity`
-      : target === 'undefined'
-        ? 'its target is undefined'
-        : `it leads to ${target}, which the data source does not know`,
-    repair: unmapped
-      ? `Put @Entity() on ${target}.`
-      : missing || target !== 'undefined'
+  return unknownTargets.map((unknown) => ({ where: unknown.where, ...describeTarget(unknown) }));
+}
+
+function describeTarget({
+  target,
+  missing,
+  unmapped,
+}: OfflineMetadata['unknownTargets'][number]): Pick<DeclarationProblem, 'what' | 'repair'> {
+  if (unmapped)
+    return { what: `it leads to ${target}, which is no entity`, repair: `Put @Entity() on ${target}.` };
+  const isUndefined = target === 'undefined';
+  return {
+    what: isUndefined
+      ? 'its target is undefined'
+      : `it leads to ${target}, which the data source does not know`,
+    repair:
+      missing || !isUndefined
         ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.`
         : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
-  }));
+  };
 }
 
 async function typeOrmOptions({

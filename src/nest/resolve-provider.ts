@@ -25,7 +25,7 @@ export async function resolveProvider(
   const wrapper = [...modules.values()]
     .map((module) => module.providers.get(token))
     .find((each) => each !== undefined);
-  if (wrapper ? !wrapper.isDependencyTreeStatic() : isOfTheRequest(token)) {
+  if (wrapper ? !wrapper.isDependencyTreeStatic() : isRequestScoped(token)) {
     throw new DeclarationError([
       {
         where: type.name,
@@ -35,19 +35,19 @@ export async function resolveProvider(
       },
     ]);
   }
-  return wrapper ? lookedUpLater(token, moduleRef) : await madeHere(token, moduleRef);
+  return wrapper ? lazyProvider(token, moduleRef) : await createInstance(token, moduleRef);
 }
 
 /** Under which Nest keeps what `@Injectable` says. */
 const SCOPE_OPTIONS = 'scope:options';
 
-function isOfTheRequest(token: Type): boolean {
+function isRequestScoped(token: Type): boolean {
   const options = Reflect.getMetadata(SCOPE_OPTIONS, token) as { readonly scope?: Scope } | undefined;
   return options?.scope === Scope.REQUEST;
 }
 
 /** One that no module lists has no dependencies but those that are known everywhere. */
-async function madeHere(token: Type, moduleRef: ModuleRef): Promise<unknown> {
+async function createInstance(token: Type, moduleRef: ModuleRef): Promise<unknown> {
   try {
     return await moduleRef.create<unknown>(token);
   } catch (error) {
@@ -67,7 +67,7 @@ async function madeHere(token: Type, moduleRef: ModuleRef): Promise<unknown> {
 }
 
 /** Stands for the provider, with its methods: asks Nest for it at each use. */
-function lookedUpLater(token: Type, moduleRef: ModuleRef): object {
+function lazyProvider(token: Type, moduleRef: ModuleRef): object {
   const find = (): object => moduleRef.get<object>(token, { strict: false });
   return new Proxy(Object.create(token.prototype as object) as object, {
     get: (_target, key): unknown => {

@@ -33,19 +33,18 @@ export class RestifyUrls {
 
   /** The path, global prefix included. Throws a plain error for a name of no route or of several, or for a missing key. */
   reverse(name: string, parameters: UrlParameters = {}, { prefix, request }: ReverseOptions = {}): string {
-    const here = request ? this.server.findBase(this.server.getExchange(request, {})) : undefined;
-    const api = this.apiOf(prefix ?? here?.prefix);
-    const route = routeNamed(name, api);
-    const base = [here?.base ?? this.server.mounts.first(), api.prefix]
-      .filter((part) => part !== '')
-      .map((part) => (part.startsWith('/') ? part : `/${part}`));
-    return [base.join(''), ...segmentsOf(route, parameters)].join('/') + '/';
+    const current = request ? this.server.findBase(this.server.getExchange(request, {})) : undefined;
+    const api = this.findApi(prefix ?? current?.prefix);
+    const route = findRoute(name, api);
+    const base = joinPaths([current?.base ?? this.server.mounts.first(), api.prefix]);
+    return [base, ...segmentsOf(route, parameters)].join('/') + '/';
   }
 
-  private apiOf(prefix: string | undefined): Api {
-    const plain = prefix === undefined ? undefined : withoutSlashes(prefix);
+  private findApi(prefix: string | undefined): Api {
     const api =
-      plain === undefined ? this.server.apis[0] : this.server.apis.find((each) => each.prefix === plain);
+      prefix === undefined
+        ? this.server.apis[0]
+        : this.server.apis.find((each) => each.prefix === withoutSlashes(prefix));
     if (!api)
       throw new Error(
         `There is no prefix "${prefix ?? ''}". Known: ${this.server.apis.map((each) => `"${each.prefix}"`).join(', ')}.`,
@@ -54,7 +53,14 @@ export class RestifyUrls {
   }
 }
 
-function routeNamed(name: string, { routes }: Api): Route {
+function joinPaths(paths: readonly string[]): string {
+  return paths
+    .filter((path) => path !== '')
+    .map((path) => (path.startsWith('/') ? path : `/${path}`))
+    .join('');
+}
+
+function findRoute(name: string, { routes }: Api): Route {
   const found = routes.filter((route) => route.name === name || qualifiedName(route) === name);
   const [route, ...others] = found;
   if (!route) throw new Error(`No route is named "${name}".`);
