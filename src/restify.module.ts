@@ -36,20 +36,20 @@ import { DeclarationError } from './core/errors/declaration-error.js';
 import { resolveOptions } from './restify.options.js';
 import type { RestifyModuleOptions } from './restify.options.js';
 
-/** What `forRootAsync` is given. Its factory may give the prefix too. */
+/** The argument of `forRootAsync`. Its factory may return the prefix, too. */
 export interface RestifyModuleAsyncOptions {
   readonly prefix?: string;
   /** The name of the TypeORM data source, which must be known before anything is injected. */
   readonly dataSource?: string;
   readonly imports?: DynamicModule['imports'];
   readonly inject?: FactoryProvider['inject'];
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what is injected has the types that the author says
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the application declares the types of its dependencies
   readonly useFactory: (...dependencies: any[]) => AsyncFactoryResult | Promise<AsyncFactoryResult>;
 }
 
 export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { readonly prefix?: string };
 
-/** Holds all prefixes of one application. Imported by every `forRoot`, and one module all the same. */
+/** Contains all prefixes of one application. Every `forRoot` imports it; Nest creates it once. */
 @Global()
 @Module({
   providers: [
@@ -78,13 +78,13 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
     @Inject(REST_SERVER) private readonly server: RestServer,
   ) {}
 
-  /** Nest calls it between its body parser and the routes. */
+  /** Called by Nest between its body parser and the routes. */
   configure(): void {
     this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer());
     this.platform().registerBeforeRoutes(this.adapterHost.httpAdapter, this.server);
   }
 
-  /** Nest calls it between the routes and its own answer to unknown ones. */
+  /** Called by Nest between the routes and its own response to unknown routes. */
   onModuleInit(): void {
     const unknown = checkUnknownEntities(this.server.unknownEntities, (text) => {
       this.server.log.warn(text);
@@ -95,7 +95,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
     this.server.logServedModels();
   }
 
-  /** Nest calls it before it closes the server. */
+  /** Called by Nest before it closes the server. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.sockets?.drain(this.server.shutdownGrace);
   }
@@ -106,7 +106,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
 }
 
 /**
- * The whole interface: decorate entities with `@Restify`, import `RestifyModule.forRoot('rest/v1')` once for each
+ * The complete interface: decorate entities with `@Restify`, import `RestifyModule.forRoot('rest/v1')` once for each
  * prefix, in any order with the other modules.
  */
 @Module({})
@@ -140,7 +140,7 @@ export class RestifyModule {
     return prefixModule(provider, dataSource, imports);
   }
 
-  /** Gives the app label to entities that name none themselves. */
+  /** Sets the app label of entities that do not declare one. */
   static forFeature(app: string, entities: readonly object[]): DynamicModule {
     return {
       module: RestifyFeatureModule,
@@ -149,7 +149,7 @@ export class RestifyModule {
   }
 }
 
-/** Where `forFeature` leaves its label. */
+/** Provides the label of one `forFeature` call. */
 @Module({})
 export class RestifyFeatureModule {}
 
@@ -157,6 +157,21 @@ interface GivenOptions {
   readonly prefix: string;
   readonly options: RestifyModuleOptions;
 }
+
+type EarlyDependencies = [
+  given: GivenOptions,
+  server: RestServer,
+  moduleRef: ModuleRef,
+  modules: ModulesContainer,
+];
+
+type BootDependencies = [
+  given: GivenOptions,
+  server: RestServer,
+  dataSource: DataSource | undefined,
+  moduleRef: ModuleRef,
+  modules: ModulesContainer,
+];
 
 function prefixModule(
   options: Provider,
@@ -176,13 +191,7 @@ function prefixModule(
       ModuleRef,
       ModulesContainer,
     ],
-    useFactory: async (
-      given: GivenOptions,
-      server: RestServer,
-      dataSource: DataSource | undefined,
-      moduleRef: ModuleRef,
-      modules: ModulesContainer,
-    ) => {
+    useFactory: async (...[given, server, dataSource, moduleRef, modules]: BootDependencies) => {
       if (!dataSource) throw new Error(missingDataSource(dataSourceName));
       const options = resolveOptions(given.prefix, given.options);
       const context = { options, dataSource, server, controllers, awaited, moduleRef, modules };
@@ -195,12 +204,7 @@ function prefixModule(
   const early: Provider = {
     provide: RESTIFY_EARLY,
     inject: [RESTIFY_OPTIONS, REST_SERVER, ModuleRef, ModulesContainer],
-    useFactory: async (
-      given: GivenOptions,
-      server: RestServer,
-      moduleRef: ModuleRef,
-      modules: ModulesContainer,
-    ) => {
+    useFactory: async (...[given, server, moduleRef, modules]: EarlyDependencies) => {
       const resolved = resolveOptions(given.prefix, given.options);
       await failFast({
         modules,
@@ -219,7 +223,7 @@ function prefixModule(
     module: RestifyModule,
     imports: [RestifyCoreModule, ...imports],
     providers: [options, early, bound],
-    // Nest reads it when it scans the modules: by then every file is loaded, and every decorator has run.
+    // Read by Nest when it scans the modules, after all files have been loaded and all decorators have run.
     get controllers(): Type[] {
       return controllers.declareControllers(declarations().values());
     },

@@ -121,21 +121,30 @@ export interface ResolvedOptions {
   readonly defaults: RestifyDefaults;
 }
 
+const DEFAULT_OPTIONS = {
+  acquireTimeout: ACQUIRE_TIMEOUT,
+  authenticationTimeout: AUTHENTICATION_TIMEOUT,
+  authenticationThrottle: {},
+  shutdownGrace: SHUTDOWN_GRACE,
+  fairShare: true,
+  unknownEntities: 'warn',
+  errorFormat: 'drf',
+  refusalsHide: 'nothing',
+} satisfies RestifyModuleOptions;
+
 export function resolveOptions(prefix: string, options: RestifyModuleOptions): ResolvedOptions {
+  const { dataSource, index, statementTimeout, ...others } = omitUndefined(options);
   const {
-    dataSource,
-    acquireTimeout = ACQUIRE_TIMEOUT,
-    authenticationTimeout = AUTHENTICATION_TIMEOUT,
-    authenticationThrottle = {},
-    statementTimeout = STATEMENT_TIMEOUT,
-    shutdownGrace = SHUTDOWN_GRACE,
-    fairShare = true,
-    unknownEntities = 'warn',
-    index = '',
-    errorFormat = 'drf',
-    refusalsHide = 'nothing',
+    acquireTimeout,
+    authenticationTimeout,
+    authenticationThrottle,
+    shutdownGrace,
+    fairShare,
+    unknownEntities,
+    errorFormat,
+    refusalsHide,
     ...shared
-  } = options;
+  } = { ...DEFAULT_OPTIONS, ...others };
   return {
     prefix: withoutSlashes(prefix),
     given: { prefix, options },
@@ -143,11 +152,11 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     acquireTimeout,
     authenticationTimeout,
     authenticationThrottle,
-    statementTimeout: statementTimeout === false ? undefined : statementTimeout,
+    statementTimeout: statementTimeout === false ? undefined : (statementTimeout ?? STATEMENT_TIMEOUT),
     shutdownGrace,
     fairShare,
     unknownEntities,
-    index: index === false ? undefined : withoutSlashes(index),
+    index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat,
     refusalsHide,
     defaults: resolveDefaults(shared),

@@ -10,7 +10,7 @@ import type { Operation } from '../core/schema/operation.js';
 import type { Permission } from '../core/contracts/permission.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
-import { scoped } from './compile-resources.js';
+import { withScope } from './compile-features.js';
 
 const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {
   [ONE_TO_MANY_LIST_ACTION]: 'one-to-many',
@@ -80,7 +80,7 @@ function compileAction(
 ): CompiledAction | undefined {
   const { method: handler, options } = declaration;
   const named = options.permissions ? resolve(options.permissions) : undefined;
-  const permission = named && declaration.kind === 'action' ? scoped(named, scope) : named;
+  const permission = named && declaration.kind === 'action' ? withScope(named, scope) : named;
   const methods = options.methods ?? ['GET'];
   const code = statusCode(controller, handler);
   if (declaration.kind === 'nested') {

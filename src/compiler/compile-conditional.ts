@@ -1,5 +1,7 @@
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { CacheControl, Conditional, ConditionalOptions } from '../core/contracts/conditional.js';
+import type { Column } from '../core/schema/column.js';
+import type { DataKind } from '../core/schema/data-type.js';
 import type { Field } from '../core/schema/field.js';
 import type { Resource } from '../core/schema/resource.js';
 
@@ -19,23 +21,30 @@ export function compileConditional(
 ): Conditional | undefined {
   if (conditional === undefined || conditional === false) return undefined;
   const { require = false, etag } = conditional === true ? {} : conditional;
-  const told =
-    etag !== 'content' && entity !== undefined && isToldByItsRow(resource.fields, unversionedOf(entity));
+  if (etag === 'content' || !entity || !isToldByItsRow(resource.fields, unversionedOf(entity)))
+    return { require, version: undefined, modified: undefined };
   // A new row with the key of a deleted one would repeat its versions.
-  const named =
-    entity !== undefined &&
-    resource.key.via === undefined &&
-    resource.key.columns.some(({ id }) =>
-      entity.columns.some((column) => column.id === id && column.primary && column.generated),
-    );
-  const version =
-    told && named && entity.version !== undefined ? resource.columns.get(entity.version) : undefined;
-  const modified = told && entity.modified !== undefined ? resource.columns.get(entity.modified) : undefined;
+  const isNewKeyUnique = hasGeneratedKey(resource, entity);
   return {
     require,
-    version: version?.type.kind === 'integer' || version?.type.kind === 'bigint' ? version : undefined,
-    modified: modified?.type.kind === 'datetime' ? modified : undefined,
+    version: isNewKeyUnique ? columnOfKind(entity.version, resource, ['integer', 'bigint']) : undefined,
+    modified: columnOfKind(entity.modified, resource, ['datetime']),
   };
+}
+
+/** Undefined if the column is of another kind. */
+function columnOfKind(
+  id: string | undefined,
+  { columns }: Pick<Resource, 'columns'>,
+  kinds: readonly DataKind[],
+): Column | undefined {
+  const column = id === undefined ? undefined : columns.get(id);
+  return column && kinds.includes(column.type.kind) ? column : undefined;
+}
+
+function hasGeneratedKey({ key }: Pick<Resource, 'key'>, { columns }: EntityDescription): boolean {
+  const generated = new Set(columns.filter((each) => each.primary && each.generated).map(({ id }) => id));
+  return key.via === undefined && key.columns.some(({ id }) => generated.has(id));
 }
 
 function unversionedOf({ columns }: EntityDescription): ReadonlySet<string> {

@@ -114,35 +114,45 @@ function compileEmbedded(
   };
 }
 
-function compileColumn(name: string, column: ColumnDescription, source: FieldSource): ColumnField {
-  const { entity, options, resource, foreignKeys } = source;
-  const { readable, open: taken } = exposed(column, source);
-  const refers = foreignKeys.get(column.id);
-  const rules = entity.rules.get(column.path);
-  // A single value does not identify the related row.
-  const shared = refers === 'several' || isTwinOfShownRelation(column, source);
-  const open = entity.writable && !column.generated && taken && !shared;
-  const insertable = open && column.insertable;
+function compileColumn(name: string, description: ColumnDescription, source: FieldSource): ColumnField {
+  const { entity, options, resource } = source;
+  const column = resource.columns.get(description.id) ?? description;
+  const rules = entity.rules.get(description.path);
   return {
     kind: 'column',
     name,
     label: labelOf(name),
-    column: resource.columns.get(column.id) ?? column,
-    type: typeOf(resource.columns.get(column.id) ?? column, options),
-    readable: column.selected && readable,
+    column,
+    type: typeOf(column, options),
+    readable: description.selected && exposed(description, source).readable,
+    ...writabilityOf(description, source),
+    nullable: description.acceptsNull,
+    blank: description.acceptsNull || description.hasDefault,
+    ...(rules ? { rules } : {}),
+  };
+}
+
+function writabilityOf(
+  column: ColumnDescription,
+  source: FieldSource,
+): Pick<ColumnField, 'insertable' | 'updatable' | 'required' | 'refers'> {
+  const { entity, options, foreignKeys } = source;
+  const refers = foreignKeys.get(column.id);
+  // A single value does not identify the related row.
+  const shared = refers === 'several' || isTwinOfShownRelation(column, source);
+  const open = entity.writable && !column.generated && exposed(column, source).open && !shared;
+  const insertable = open && column.insertable;
+  return {
     insertable,
     // The URL names the object: a key in a body is ignored (contract 3.4).
     updatable: open && column.updatable && !column.primary,
-    required:
-      insertable &&
-      !column.acceptsNull &&
-      !column.hasDefault &&
-      !(options.optional ?? []).includes(topName(column)),
-    nullable: column.acceptsNull,
-    blank: column.acceptsNull || column.hasDefault,
+    required: insertable && !mayBeOmitted(column, options),
     ...(open && refers ? { refers } : {}),
-    ...(rules ? { rules } : {}),
   };
+}
+
+function mayBeOmitted(column: ColumnDescription, { optional = [] }: RestifyOptions): boolean {
+  return column.acceptsNull || column.hasDefault || optional.includes(topName(column));
 }
 
 function typeOf(column: Column, options: RestifyOptions): DataType {
@@ -198,27 +208,10 @@ function relationPart(
   relation: Relation,
   source: FieldSource,
 ): RelationPart {
-  const { entity, options, resource } = source;
   const closed = { insertable: false, updatable: false, required: false, nullable: true };
   switch (relation.kind) {
-    case 'to-one': {
-      const { nullable, hasDefault, insertable, updatable } =
-        description.kind === 'to-one'
-          ? description
-          : { nullable: true, hasDefault: false, insertable: true, updatable: true };
-      const open = entity.writable && exposed(description, source).open;
-      const names = relation.on.map((pair) => pair.near.id);
-      const inKey = resource.identity.some((column) => names.includes(column.id));
-      return {
-        kind: 'to-one',
-        relation,
-        insertable: open && insertable,
-        updatable: open && updatable && !inKey,
-        required:
-          open && insertable && !nullable && !hasDefault && !isOptional(description, relation, options),
-        nullable,
-      };
-    }
+    case 'to-one':
+      return toOnePart(description, relation, source);
     case 'reverse-one':
       return { kind: 'reverse-one', relation, ...closed };
     case 'one-to-many':
@@ -228,6 +221,28 @@ function relationPart(
       return relation satisfies never;
   }
 }
+
+function toOnePart(
+  description: RelationDescription,
+  relation: ToOneRelation,
+  source: FieldSource,
+): Omit<ToOneField, 'name' | 'label' | 'readable'> {
+  const { entity, options, resource } = source;
+  const { nullable, hasDefault, insertable, updatable } =
+    description.kind === 'to-one' ? description : PLAIN_REFERENCE;
+  const open = entity.writable && exposed(description, source).open;
+  const isInKey = relation.on.some(({ near }) => resource.identity.some(({ id }) => id === near.id));
+  return {
+    kind: 'to-one',
+    relation,
+    insertable: open && insertable,
+    updatable: open && updatable && !isInKey,
+    required: open && insertable && !(nullable || hasDefault || isOptional(description, relation, options)),
+    nullable,
+  };
+}
+
+const PLAIN_REFERENCE = { nullable: true, hasDefault: false, insertable: true, updatable: true };
 
 /** By its own name, or by that of the plain column of its foreign key. */
 function isOptional(

@@ -3,26 +3,10 @@ import type { Column } from '../core/schema/column.js';
 import { linksOf } from '../core/schema/field.js';
 import type { Field } from '../core/schema/field.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
-import type { RequestCounter, Throttle } from '../core/contracts/throttle.js';
-import type { ResourceHooks } from '../core/contracts/hooks.js';
-import type { InterceptorLike } from '../core/contracts/interceptor.js';
-import type { Pagination } from '../core/contracts/pagination.js';
-import type { Renderer } from '../core/contracts/renderer.js';
-import type { Piping } from '../core/contracts/pipe.js';
-import type { Permission } from '../core/contracts/permission.js';
-import type { FilterBackend } from '../core/contracts/filter-backend.js';
 import { OPERATIONS } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
-import type { PermissionExpression } from '../core/contracts/permission-expression.js';
-import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { Serializer } from '../core/contracts/serializer.js';
-import type { FieldSelection } from '../core/contracts/field-selection.js';
 import type { RestifyDefaults } from '../restify.options.js';
-import { compileBulk } from './compile-bulk.js';
-import { compileCacheControl, compileConditional } from './compile-conditional.js';
-import type { ConditionalRules } from './compile-conditional.js';
-import { compileIdempotency } from './compile-idempotency.js';
 import { compileFields } from './compile-fields.js';
 import {
   compileFilterTerms,
@@ -41,38 +25,10 @@ import type { CompilerInput, EntityDeclaration } from './blueprint.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
 import { renameParameters } from './rename-parameters.js';
-import type { PaginationRenamer } from './rename-parameters.js';
 import { ResourceBuilder } from './resource-builder.js';
 import { reserveParameters } from './yield-parameters.js';
-
-/** The instances of a declaration's classes, as resolved by Nest's injector. */
-export interface Parts extends PaginationRenamer {
-  backends(options: RestifyOptions): readonly FilterBackend[];
-  serializer(options: RestifyOptions): Serializer;
-  permission(options: RestifyOptions): CompiledPermission;
-  permissions(permissions: readonly PermissionExpression[]): CompiledPermission;
-  /** Authentication schemes and guards; a guard is one of the schemes or runs after the permission. */
-  entrance(options: RestifyOptions): Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
-  /** Whether failed authentications are rate-limited. */
-  readonly refusalsThrottled: boolean;
-  interceptors(options: RestifyOptions): readonly InterceptorLike[];
-  /** `target` is the entity's class, if it has one. */
-  piping(options: RestifyOptions, target: object | undefined): Piping | undefined;
-  /** The hooks of an application's controller class in an entity's operations. */
-  hooks(target: object | undefined): {
-    readonly hooks: ResourceHooks;
-    readonly scope: Permission | undefined;
-  };
-  throttle(options: RestifyOptions): Throttle | undefined;
-  pagination(options: RestifyOptions): Pagination | undefined;
-  renderers(options: RestifyOptions): readonly Renderer[];
-  shape(options: RestifyOptions): FieldSelection | undefined;
-  /** The declared permissions of the model, or else of its prefix. */
-  conditional(options: RestifyOptions): ConditionalRules;
-  idempotency(options: RestifyOptions): RestifyOptions['idempotency'];
-  /** Set if the model has a throttle. */
-  readonly counter?: RequestCounter;
-}
+import { compileFeatures } from './compile-features.js';
+import type { ResourceParts } from './resource-parts.js';
 
 /** The compiled model of one prefix. */
 export interface CompiledModel {
@@ -86,7 +42,7 @@ export interface CompiledModel {
  * Compiles declarations and entity descriptions to resources. Pure, and without validation, which `compiler/rules` performs
  * on the same result.
  */
-export function compileResources(blueprint: CompilerInput, parts: Parts): CompiledModel {
+export function compileResources(blueprint: CompilerInput, parts: ResourceParts): CompiledModel {
   const { description, drafts } = blueprint;
   const byEntity = declarationsByEntity(drafts);
   const shells = new Map(
@@ -112,8 +68,8 @@ export function compileResources(blueprint: CompilerInput, parts: Parts): Compil
   const views = through.complete();
   for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
   for (const shell of [...shells.values(), ...views.map((view) => view.shell)])
-    shell.setFields(leadingSomewhere(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
-  for (const [entity, shell] of described(description.entities, shells))
+    shell.setFields(omitDeadLinks(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
+  for (const [entity, shell] of withBuilders(description.entities, shells))
     completeQueries(shell, {
       entity,
       options: optionsOf(byEntity.get(entity.id)),
@@ -134,7 +90,7 @@ export function compileResources(blueprint: CompilerInput, parts: Parts): Compil
   return { resources, all };
 }
 
-function described(
+function withBuilders(
   entities: readonly EntityDescription[],
   shells: ReadonlyMap<string, ResourceBuilder>,
 ): readonly (readonly [EntityDescription, ResourceBuilder])[] {
@@ -157,18 +113,18 @@ function replacedRelations(
   );
 }
 
-function leadingSomewhere<Some extends Field>(
+function omitDeadLinks<Some extends Field>(
   fields: readonly Some[],
   replaced: ReadonlySet<string>,
 ): readonly Some[] {
-  const kept = fields.filter((field) => leadsSomewhere(field, replaced));
+  const kept = fields.filter((field) => hasOperations(field, replaced));
   return kept.map((field) =>
-    field.kind === 'embedded' ? { ...field, fields: leadingSomewhere(field.fields, replaced) } : field,
+    field.kind === 'embedded' ? { ...field, fields: omitDeadLinks(field.fields, replaced) } : field,
   );
 }
 
 /** Omits links to URLs without any operation (contract 2.3). */
-function leadsSomewhere(field: Field, replaced: ReadonlySet<string>): boolean {
+function hasOperations(field: Field, replaced: ReadonlySet<string>): boolean {
   if (field.kind !== 'link' || replaced.has(field.relation.name)) return true;
   const { relation } = field;
   if (relation.kind === 'one-to-many') return relation.target.operations.has('list');
@@ -183,7 +139,7 @@ function optionsOf(draft: EntityDeclaration | undefined): RestifyOptions {
 function builderOf(
   entity: EntityDescription,
   draft: EntityDeclaration | undefined,
-  parts: Parts,
+  parts: ResourceParts,
 ): ResourceBuilder {
   const columns = new Map(
     transformedColumns(entity, optionsOf(draft)).map((column): [string, Column] => [column.id, column]),
@@ -217,7 +173,7 @@ function completeEntity(
   }: {
     blueprint: CompilerInput;
     draft: EntityDeclaration | undefined;
-    parts: Parts;
+    parts: ResourceParts;
     foreignKeys: ForeignKeys;
   },
 ): void {
@@ -229,69 +185,12 @@ function completeEntity(
   );
   shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
   shell.strict = options.strict ?? blueprint.defaults.strict;
-  applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
+  compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
 }
 
 function possibleOperations({ writable, creatable }: EntityDescription): readonly Operation[] {
   if (!writable) return ['list', 'retrieve'];
   return creatable ? OPERATIONS : OPERATIONS.filter((operation) => operation !== 'create');
-}
-
-/** The permission of a resource, and the filter backends of its lists. */
-function applyRules(
-  shell: ResourceBuilder,
-  options: RestifyOptions,
-  {
-    parts,
-    target,
-    entity,
-  }: { parts: Parts; target: object | undefined; entity: EntityDescription | undefined },
-): void {
-  const { hooks, scope } = parts.hooks(target);
-  shell.hooks = hooks;
-  shell.listenerRelations = options.listenerRelations ?? [];
-  shell.backends = parts.backends(options);
-  shell.pagination = parts.pagination(options);
-  shell.renderers = parts.renderers(options);
-  shell.shape = parts.shape(options);
-  shell.conditional = compileConditional(parts.conditional(options), shell, entity);
-  shell.cacheControl = compileCacheControl(parts.conditional(options));
-  shell.bulk = compileBulk(options, shell.operations);
-  shell.idempotency = compileIdempotency(parts.idempotency(options));
-  shell.permission = scoped(parts.permission(options), scope);
-  shell.grantsSomeFields = grantsSomeFields(shell.permission);
-  shell.interceptors = parts.interceptors(options);
-  shell.piping = parts.piping(options, target);
-  const { schemes, guards, lateGuards } = parts.entrance(options);
-  shell.schemes = schemes;
-  shell.guards = guards;
-  shell.lateGuards = lateGuards;
-  shell.guarded = schemes.some((scheme) => scheme.guards !== undefined);
-  shell.refusalsThrottled = parts.refusalsThrottled && shell.schemes.length > 0;
-  shell.throttle = parts.throttle(options);
-  shell.counter = shell.throttle && parts.counter;
-}
-
-/** Combines every permission with the scope, including the permissions of an action. */
-export function scoped(permission: CompiledPermission, scope: Permission | undefined): CompiledPermission {
-  return scope
-    ? { kind: 'all-of', permissions: [permission, { kind: 'one', permission: scope, allFields: true }] }
-    : permission;
-}
-
-function grantsSomeFields(permission: CompiledPermission): boolean {
-  switch (permission.kind) {
-    case 'one':
-      return permission.allFields !== true;
-    case 'not':
-      // Neither a denial nor a negated grant restricts fields.
-      return false;
-    case 'all-of':
-    case 'any-of':
-      return permission.permissions.some(grantsSomeFields);
-    default:
-      return permission satisfies never;
-  }
 }
 
 function completeQueries(
@@ -301,7 +200,7 @@ function completeQueries(
     options,
     defaults,
     parts,
-  }: { entity: EntityDescription; options: RestifyOptions; defaults: RestifyDefaults; parts: Parts },
+  }: { entity: EntityDescription; options: RestifyOptions; defaults: RestifyDefaults; parts: ResourceParts },
 ): void {
   const plain = new Map(
     plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
@@ -331,11 +230,11 @@ function completeView(
   }: {
     entity: EntityDescription | undefined;
     draft: EntityDeclaration | undefined;
-    parts: Parts;
+    parts: ResourceParts;
     defaults: RestifyDefaults;
   },
 ): void {
-  applyRules(shell, options, { parts, target: draft?.declaration.target, entity });
+  compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
   shell.serializer = parts.serializer(options);
   if (entity)
     completeQueries(shell, {

@@ -8,30 +8,37 @@ export function compileFieldSelection(
   { shape, expandable = [] }: RestifyOptions,
   defaults: Pick<RestifyDefaults, 'shape'>,
 ): FieldSelection | undefined {
-  const chooses = shape ?? defaults.shape ?? false;
-  const paths = Array.isArray(expandable)
-    ? (expandable as readonly unknown[]).filter((path) => typeof path === 'string')
-    : [];
-  if (chooses === false && paths.length === 0) return undefined;
-  const {
-    fieldsParameter = 'fields',
-    omitParameter = 'omit',
-    expandParameter = 'expand',
-    maxChildren,
-    maxObjects,
-  } = { ...settingsOf(defaults.shape), ...settingsOf(shape) };
+  const selects = shape ?? defaults.shape ?? false;
+  const paths = stringsIn(expandable);
+  if (selects === false && paths.length === 0) return undefined;
+  const settings = { ...DEFAULT_SETTINGS, ...settingsOf(defaults.shape), ...settingsOf(shape) };
   return {
-    fieldsParameter: chooses === false ? undefined : fieldsParameter,
-    omitParameter: chooses === false ? undefined : omitParameter,
-    expandParameter: paths.length === 0 ? undefined : expandParameter,
+    fieldsParameter: selects === false ? undefined : settings.fieldsParameter,
+    omitParameter: selects === false ? undefined : settings.omitParameter,
+    expandParameter: paths.length === 0 ? undefined : settings.expandParameter,
     expandable: treeOf(paths),
-    maxChildren: maxChildren ?? MAX_EXPANDED_CHILDREN,
-    maxObjects: maxObjects ?? MAX_EXPANDED_OBJECTS,
+    maxChildren: settings.maxChildren,
+    maxObjects: settings.maxObjects,
   };
 }
 
-function settingsOf(shape: boolean | FieldSelectionOptions | undefined): FieldSelectionOptions {
-  return typeof shape === 'object' ? shape : {};
+const DEFAULT_SETTINGS: Required<FieldSelectionOptions> = {
+  fieldsParameter: 'fields',
+  omitParameter: 'omit',
+  expandParameter: 'expand',
+  maxChildren: MAX_EXPANDED_CHILDREN,
+  maxObjects: MAX_EXPANDED_OBJECTS,
+};
+
+function stringsIn(given: unknown): readonly string[] {
+  return Array.isArray(given) ? given.filter((each): each is string => typeof each === 'string') : [];
+}
+
+function settingsOf(
+  shape: boolean | FieldSelectionOptions | undefined,
+): Partial<Required<FieldSelectionOptions>> {
+  const given = typeof shape === 'object' ? shape : {};
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 type Growing = Map<string, Growing>;

@@ -10,7 +10,9 @@ import { RestPipeline } from '../pipeline/rest-pipeline.js';
 import { createAuthenticator } from './create-authenticator.js';
 import { missingMethods } from '../compiler/rules/missing-methods.js';
 import { compileActions, compileReplacements } from '../compiler/compile-actions.js';
-import { compileResources, type Parts, type CompiledModel } from '../compiler/compile-resources.js';
+import { compileResources } from '../compiler/compile-resources.js';
+import type { CompiledModel } from '../compiler/compile-resources.js';
+import type { ResourceParts } from '../compiler/resource-parts.js';
 import { listedControllers, propertiesForMethods } from './action-binder.js';
 import type { ListedController } from './action-binder.js';
 import { buildApi } from '../http/build-routes.js';
@@ -88,7 +90,7 @@ async function describeEntities({
 interface RouteSources {
   readonly context: BootContext;
   readonly input: CompilerInput;
-  readonly parts: Parts;
+  readonly parts: ResourceParts;
   readonly listed: readonly ListedController[];
 }
 

@@ -17,7 +17,7 @@ import { entrances } from './authentication-guards.js';
 import { resolveProvider } from './resolve-provider.js';
 import { modelPipes } from './model-pipes.js';
 import type { ConditionalRules } from '../compiler/compile-conditional.js';
-import type { Parts } from '../compiler/compile-resources.js';
+import type { ResourceParts } from '../compiler/resource-parts.js';
 import { compileFieldSelection } from '../compiler/compile-shape.js';
 import type { CompilerInput } from '../compiler/blueprint.js';
 import { listedControllers } from './action-binder.js';
@@ -36,7 +36,7 @@ export async function resolveParts(
   input: CompilerInput,
   { moduleRef, modules, options, server }: BootContext,
   instances: Map<unknown, unknown>,
-): Promise<Parts> {
+): Promise<ResourceParts> {
   const { defaults } = input;
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
     if (!instances.has(type)) instances.set(type, await resolveProvider(type, { moduleRef, modules }));
@@ -134,7 +134,7 @@ function compilePermission(
 }
 
 /** Parts without instances of the application's own classes, for a verification before the application's providers exist. */
-export function offlineParts(defaults: RestifyDefaults): Parts {
+export function offlineParts(defaults: RestifyDefaults): ResourceParts {
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
   return {

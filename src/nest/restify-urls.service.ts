@@ -80,22 +80,22 @@ function segmentsOf(
   { kind, resource, parent, relation, segment }: Route,
   { pk, childPk }: UrlParameters,
 ): readonly string[] {
-  const above = parent ?? resource;
-  const collection = [above.app, above.model];
+  const { app, model } = parent ?? resource;
+  const collection = [app, model];
   switch (kind) {
     case 'collection':
       return collection;
     case 'collection-action':
-      return [...collection, segment ?? ''];
+      return [...collection, String(segment)];
     case 'object':
       return [...collection, keySegment(pk)];
     case 'object-action':
-      return [...collection, keySegment(pk), segment ?? ''];
+      return [...collection, keySegment(pk), String(segment)];
     case 'one-to-many':
     case 'through-list':
-      return [...collection, keySegment(pk), relation?.name ?? ''];
+      return [...collection, keySegment(pk), String(relation?.name)];
     case 'through-object':
-      return [...collection, keySegment(pk), relation?.name ?? '', keySegment(childPk)];
+      return [...collection, keySegment(pk), String(relation?.name), keySegment(childPk)];
     default:
       return kind satisfies never;
   }

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
 import { compileResources } from '../../src/compiler/compile-resources.js';
-import type { Parts } from '../../src/compiler/compile-resources.js';
+import type { ResourceParts } from '../../src/compiler/resource-parts.js';
 import { compileFieldSelection } from '../../src/compiler/compile-shape.js';
 import type { CompilerInput, EntityDeclaration } from '../../src/compiler/blueprint.js';
 import { problemsOfModel } from '../../src/compiler/rules/verify-model.js';
@@ -118,7 +118,7 @@ function draftOf(entity: EntityDescription): EntityDeclaration | undefined {
   );
 }
 
-function partsOf({ defaults }: CompilerInput): Parts {
+function partsOf({ defaults }: CompilerInput): ResourceParts {
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
   return {

@@ -48,16 +48,19 @@ function optionProblems(where: string, given: unknown): readonly DeclarationProb
     })),
     ...(operations === undefined ? [] : listProblems(`${where}.operations`, operations, BULK_OPERATIONS)),
     ...(upsert === undefined ? [] : listProblems(`${where}.upsert`, upsert, undefined)),
-    ...(max === undefined ||
-    (Number.isSafeInteger(max) && Number(max) > 0 && Number(max) <= MOST_BULK_OBJECTS)
-      ? []
-      : [
-          {
-            where: `${where}.max`,
-            what: `${String(max)} is no number of objects that one request may write`,
-            repair: `Give a whole number from 1 to ${MOST_BULK_OBJECTS}.`,
-          },
-        ]),
+    ...maxProblems(`${where}.max`, max),
+  ];
+}
+
+function maxProblems(where: string, max: unknown): readonly DeclarationProblem[] {
+  const isValid = Number.isSafeInteger(max) && Number(max) > 0 && Number(max) <= MOST_BULK_OBJECTS;
+  if (max === undefined || isValid) return [];
+  return [
+    {
+      where,
+      what: `${String(max)} is no number of objects that one request may write`,
+      repair: `Give a whole number from 1 to ${MOST_BULK_OBJECTS}.`,
+    },
   ];
 }
 
@@ -87,42 +90,60 @@ function listProblems(
 const CHANGES = ['update', 'partialUpdate'] as const;
 
 /** Rejects bulk writes with interceptors or overrides of single writes, which would not apply to them. */
-function operationProblems(
-  { label, entity, bulk, conditional, operations }: Resource,
-  { controllers, drafts }: CompilerInput,
-): readonly DeclarationProblem[] {
-  const where = `${label}.bulk`;
-  const target = drafts.find((draft) => draft.entity.id === entity)?.declaration.target;
-  const names = [...(bulk?.operations ?? [])];
-  const upserts = bulk !== undefined && bulk.upsert.length > 0;
+function operationProblems(resource: Resource, input: CompilerInput): readonly DeclarationProblem[] {
+  const names = [...(resource.bulk?.operations ?? [])];
+  const where = `${resource.label}.bulk`;
+  const missing = {
+    where,
+    what: 'the model has none of these operations',
+    repair: 'Add them to its operations, or leave bulk out.',
+  };
   return [
-    ...(names.length === 0
+    ...(names.length === 0 ? [missing] : []),
+    ...controllerProblems(resource, input),
+    ...preconditionProblems(resource),
+    ...(upserts(resource) && !CHANGES.some((operation) => resource.operations.has(operation))
       ? [
           {
-            where,
-            what: 'the model has none of these operations',
-            repair: 'Add them to its operations, or leave bulk out.',
+            where: `${where}.upsert`,
+            what: 'objects of the model are not changed',
+            repair: "Add 'update' to its operations, or leave upsert out.",
           },
         ]
       : []),
-    ...controllers
-      .filter(({ declaration }) => declaration.entity === target)
-      .flatMap(({ declaration: { name, replaced }, wraps }) => [
-        ...names
-          .filter((operation) => replaced.some((each) => each === operation))
-          .map((operation) => ({
-            where,
-            what: `writes of many objects would go around ${name}.${operation}`,
-            repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.`,
-          })),
-        ...(upserts
-          ? CHANGES.filter((operation) => replaced.includes(operation)).map((operation) => ({
-              where: `${where}.upsert`,
-              what: `changes of objects that are there would go around ${name}.${operation}`,
-              repair:
-                'Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
-            }))
-          : []),
+  ];
+}
+
+function upserts({ bulk }: Pick<Resource, 'bulk'>): boolean {
+  return bulk !== undefined && bulk.upsert.length > 0;
+}
+
+/** Bulk writes that would bypass the overrides and interceptors of a controller class. */
+function controllerProblems(
+  resource: Resource,
+  { controllers, drafts }: CompilerInput,
+): readonly DeclarationProblem[] {
+  const where = `${resource.label}.bulk`;
+  const target = drafts.find((draft) => draft.entity.id === resource.entity)?.declaration.target;
+  return controllers
+    .filter(({ declaration }) => declaration.entity === target)
+    .flatMap(({ declaration: { name, replaced }, wraps }) => {
+      const overridden = [...(resource.bulk?.operations ?? [])].filter((operation) =>
+        replaced.some((each) => each === operation),
+      );
+      const changes = upserts(resource) ? CHANGES.filter((operation) => replaced.includes(operation)) : [];
+      return [
+        ...overridden.map((operation) => ({
+          where,
+          what: `writes of many objects would go around ${name}.${operation}`,
+          repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.`,
+        })),
+        ...changes.map((operation) => ({
+          where: `${where}.upsert`,
+          what: `changes of objects that are there would go around ${name}.${operation}`,
+          repair:
+            'Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
+        })),
         ...(wraps
           ? [
               {
@@ -132,31 +153,31 @@ function operationProblems(
               },
             ]
           : []),
-      ]),
-    ...(conditional?.require === true && names.some((operation) => operation !== 'create')
+      ];
+    });
+}
+
+/** Changes that require a precondition, which a bulk write cannot have. */
+function preconditionProblems(resource: Resource): readonly DeclarationProblem[] {
+  const { label, bulk, conditional } = resource;
+  if (conditional?.require !== true) return [];
+  const changes = [...(bulk?.operations ?? [])].some((operation) => operation !== 'create');
+  return [
+    ...(changes
       ? [
           {
-            where,
+            where: `${label}.bulk`,
             what: 'the model asks each change for the state that it is about, and a change of many can name none',
             repair: "Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }.",
           },
         ]
       : []),
-    ...(conditional?.require === true && upserts
+    ...(upserts(resource)
       ? [
           {
-            where: `${where}.upsert`,
+            where: `${label}.bulk.upsert`,
             what: 'the model asks each change for the state that it is about, and an object that may be there or not has none',
             repair: 'Leave upsert out.',
-          },
-        ]
-      : []),
-    ...(upserts && !CHANGES.some((operation) => operations.has(operation))
-      ? [
-          {
-            where: `${where}.upsert`,
-            what: 'objects of the model are not changed',
-            repair: "Add 'update' to its operations, or leave upsert out.",
           },
         ]
       : []),
@@ -180,13 +201,10 @@ function nestedProblems(
           : undefined;
       if (relation?.kind !== 'many-to-many' || relation.through.resource.label !== label) return [];
       const methods = action.options.methods ?? [];
-      const around = [
-        ...(bulk?.operations.has('partialUpdate') === true && methods.includes('PATCH')
-          ? ['partialUpdate']
-          : []),
-        ...(bulk?.operations.has('destroy') === true && methods.includes('DELETE') ? ['destroy'] : []),
-      ];
-      return around.map((operation) => ({
+      const bypassed = BULK_METHODS.filter(
+        ([operation, method]) => bulk?.operations.has(operation) === true && methods.includes(method),
+      );
+      return bypassed.map(([operation]) => ({
         where: `${label}.bulk`,
         what: `writes of many objects would go around ${name}.${action.method}`,
         repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }.`,
@@ -194,6 +212,12 @@ function nestedProblems(
     });
   });
 }
+
+/** The bulk operations on existing objects, and the method of each on a single object. */
+const BULK_METHODS = [
+  ['partialUpdate', 'PATCH'],
+  ['destroy', 'DELETE'],
+] as const;
 
 function others(operation: string): string {
   return BULK_OPERATIONS.filter((each) => each !== operation)

@@ -65,29 +65,57 @@ function problemOf(
   const said = sides.map(throughOf);
   const permissions =
     said.find((options) => options.permissions !== undefined)?.permissions ?? defaults.permissions;
-  const where = `${side.draft.declaration.name}.${side.path}`;
   const models = [side.draft, other].map(({ declaration }) => declaration);
+  return (
+    unprotectedProblem(side, models, permissions) ??
+    anonymousProblem(side, models, {
+      isAuthenticated: [...said, defaults].some(authenticates),
+      needsActor: permissions?.some((each) => needsActor(each, allowAny)) === true,
+    })
+  );
+}
+
+type Declaration = EntityDeclaration['declaration'];
+
+/** One of the models is protected, and the pairs are not. */
+function unprotectedProblem(
+  side: Side,
+  models: readonly Declaration[],
+  permissions: readonly PermissionExpression[] | undefined,
+): DeclarationProblem | undefined {
   const guarded = models.find(({ options }) => isGuarded(options));
-  if (guarded && permissions === undefined) {
-    return {
-      where,
-      what: `everybody may list, add and remove its pairs, though ${guarded.name} has ${protectionOf(guarded.options)}`,
-      repair: `${repairs(side, 'permissions', '[…]')}; [AllowAny] says that it is meant.`,
-    };
-  }
+  if (!guarded || permissions !== undefined) return undefined;
+  return {
+    where: nameOf(side),
+    what: `everybody may list, add and remove its pairs, though ${guarded.name} has ${protectionOf(guarded.options)}`,
+    repair: `${repairs(side, 'permissions', '[…]')}; [AllowAny] says that it is meant.`,
+  };
+}
+
+/** One of the models authenticates callers, and the pairs do not, although their permissions need the actor. */
+function anonymousProblem(
+  side: Side,
+  models: readonly Declaration[],
+  pairs: { readonly isAuthenticated: boolean; readonly needsActor: boolean },
+): DeclarationProblem | undefined {
   const authenticated = models.find(
     ({ options }) => isGiven(options.authentication) || hasAuthGuard(options),
   );
-  const reached = [...said, defaults].some(
-    (options) => options.authentication !== undefined || hasAuthGuard(options),
-  );
-  if (!authenticated || reached || !permissions?.some((each) => needsActor(each, allowAny))) return undefined;
+  if (!authenticated || pairs.isAuthenticated || !pairs.needsActor) return undefined;
   const option = isGiven(authenticated.options.authentication) ? 'authentication' : 'guards';
   return {
-    where,
+    where: nameOf(side),
     what: `its permissions ask who is calling, and the ${option === 'guards' ? 'AuthGuard' : 'authentication'} of ${authenticated.name} does not reach its pairs`,
     repair: `${repairs(side, option, '[…]')}.`,
   };
+}
+
+function nameOf({ draft, path }: Side): string {
+  return `${draft.declaration.name}.${path}`;
+}
+
+function authenticates(options: Pick<RestifyOptions, 'authentication' | 'guards'>): boolean {
+  return options.authentication !== undefined || hasAuthGuard(options);
 }
 
 /** Applies to entities of other packages too, whose options the application declares itself or through the prefix. */

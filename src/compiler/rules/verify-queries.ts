@@ -72,46 +72,46 @@ function searchProblems(
   resource: Resource,
   { abilities }: ModelDescription,
 ): readonly DeclarationProblem[] {
-  return (draft.declaration.options.searchFields ?? []).flatMap(
-    (text, index): readonly DeclarationProblem[] => {
-      const place = { where: `${draft.declaration.name}.searchFields[${index}]`, draft, resource };
-      const { path, match } = searchEntry(text);
-      const resolved = resolveReadablePath(path, resource);
-      if (!resolved) return [unknownPath(path, place)];
-      if (resolved.leaf !== 'column' || resolved.operands[0]?.column.type.kind !== 'string') {
-        return [
-          {
-            where: place.where,
+  return (draft.declaration.options.searchFields ?? []).flatMap((text, index) => {
+    const place = { where: `${draft.declaration.name}.searchFields[${index}]`, draft, resource };
+    const { path, match } = searchEntry(text);
+    const resolved = resolveReadablePath(path, resource);
+    if (!resolved) return [unknownPath(path, place)];
+    const column = resolved.leaf === 'column' ? resolved.operands[0]?.column : undefined;
+    const problem =
+      column?.type.kind === 'string'
+        ? matchProblem(match, { path, column, abilities })
+        : {
             what: `"${path}" is no text`,
             repair: 'A search looks into texts; name it in filterFields instead.',
-          },
-        ];
-      }
-      if (match === 'regex' && !abilities.regex) return [unable(place.where, '$', 'regular expressions')];
-      if (match === 'fulltext' && abilities.fullText === 'none')
-        return [unable(place.where, '@', 'full-text search')];
-      const column = resolved.operands[0].column;
-      if (
-        match === 'fulltext' &&
-        abilities.fullText === 'indexed-columns' &&
-        !('fullText' in column && column.fullText === true)
-      ) {
-        return [
-          {
-            where: place.where,
-            what: `"${path}" has no full-text index of its own`,
-            repair: 'Put @Index({ fulltext: true }) on the property, or leave "@" out.',
-          },
-        ];
-      }
-      return [];
-    },
-  );
+          };
+    return problem ? [{ where: place.where, ...problem }] : [];
+  });
 }
 
-function unable(where: string, prefix: string, what: string): DeclarationProblem {
+interface SearchedColumn extends Pick<ModelDescription, 'abilities'> {
+  readonly path: string;
+  readonly column: object;
+}
+
+/** What the database or its indexes lack for this kind of search. */
+function matchProblem(
+  match: ReturnType<typeof searchEntry>['match'],
+  { path, column, abilities }: SearchedColumn,
+): Omit<DeclarationProblem, 'where'> | undefined {
+  if (match === 'regex') return abilities.regex ? undefined : unable('$', 'regular expressions');
+  if (match !== 'fulltext' || abilities.fullText === 'any-column') return undefined;
+  if (abilities.fullText === 'none') return unable('@', 'full-text search');
+  return 'fullText' in column && column.fullText === true
+    ? undefined
+    : {
+        what: `"${path}" has no full-text index of its own`,
+        repair: 'Put @Index({ fulltext: true }) on the property, or leave "@" out.',
+      };
+}
+
+function unable(prefix: string, what: string): Omit<DeclarationProblem, 'where'> {
   return {
-    where,
     what: `"${prefix}" asks for ${what}, and this database has none here`,
     repair: `Leave "${prefix}" out, or use "^" or "=".`,
   };
