@@ -176,7 +176,12 @@ describe('imports of src', () => {
   test('name typeorm in its adapter and where the application is put together only', () => {
     const allowed = (path: string): boolean =>
       path.startsWith('adapters/typeorm/') ||
-      ['nest/boot-context.ts', 'nest/bootstrap.ts', 'nest/controller-hooks.ts', 'nest/resource.controller.ts'].includes(path) ||
+      [
+        'nest/boot-context.ts',
+        'nest/bootstrap.ts',
+        'nest/controller-hooks.ts',
+        'nest/resource.controller.ts',
+      ].includes(path) ||
       path === 'restify.module.ts';
     const named = FILES.filter(({ imports }) =>
       imports.some(({ to }) => to === 'typeorm' || to.startsWith('typeorm/')),
