@@ -23,7 +23,8 @@ export function amountOf({
 /** What stands for one object, where there may be several. */
 export function inAmount(one: Schema, amount: Amount, { bulk }: Resource): Schema {
   const list: Schema = { type: 'array', items: one, ...(bulk ? { maxItems: bulk.max } : {}) };
-  return amount === 'one' ? one : amount === 'many' ? list : { anyOf: [one, list] };
+  if (amount === 'one') return one;
+  return amount === 'many' ? list : { anyOf: [one, list] };
 }
 
 /** How a call says which objects it is about. */

@@ -71,63 +71,78 @@ export function filterParameters(resource: Resource): readonly Parameter[] {
 }
 
 function filterParameter(name: string, backend: FilterBackend, resource: Resource): Parameter | undefined {
-  const { filterTerms, filterGroups, queryLimits, searchFields, orderingFields } = resource;
+  const { filterTerms, queryLimits } = resource;
   const typed = backend instanceof FilterSet ? backend.filters[name] : undefined;
   if (typed) return query(name, valuesSchema(parameterType(typed), typed.list === true, queryLimits));
-  const theirs = backend instanceof JsonServerFilter ? jsonServerTerm(name, resource) : undefined;
-  if (theirs)
-    return termParameter(name, theirs, queryLimits, (lookup) =>
-      lookup === 'icontains' ? '_like' : `_${lookup}`,
-    );
+  const jsonServer = backend instanceof JsonServerFilter ? jsonServerTerm(name, resource) : undefined;
+  if (jsonServer) return termParameter(name, jsonServer, { limits: queryLimits, suffixOf: jsonServerSuffix });
   const term = filterTerms.get(name);
-  if (term) return isOtherName(name, term, filterTerms) ? undefined : termParameter(name, term, queryLimits);
-  if (name === parameterName(GROUPS_PARAMETER, resource) && filterGroups)
-    return {
-      ...query(name, { type: 'string', maxLength: queryLimits.groupLength }),
-      description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.',
-    };
-  if (name === parameterName('search', resource))
-    return searchFields.length === 0
+  if (term)
+    return isAlias(name, term, filterTerms)
       ? undefined
-      : {
-          ...query(name, { type: 'string' }),
-          description:
-            'Objects in which every term occurs. Terms stand between blanks or commas; quotes keep a phrase together.',
-        };
-  if (name === parameterName('ordering', resource))
-    return orderingFields.size === 0
-      ? undefined
-      : {
-          ...query(name, orderingSchema(resource)),
-          description: 'Fields to order by, the first one first; `-` before a name turns it round.',
-        };
-  return query(name, { type: 'string' });
+      : termParameter(name, term, { limits: queryLimits, suffixOf: lookupSuffix });
+  const described = namedParameters(resource).get(name);
+  return described
+    ? { ...query(name, described.schema), description: described.description }
+    : plainParameter(name, resource);
 }
 
-/** `votes__exact` is another name of `votes`, and `votes!` of `votes__ne`. */
-function isOtherName(name: string, term: FilterTerm, terms: Resource['filterTerms']): boolean {
-  const plain = name.endsWith('__exact')
-    ? name.slice(0, -'__exact'.length)
-    : name.endsWith('!')
-      ? `${name.slice(0, -1)}__ne`
-      : undefined;
-  return plain !== undefined && terms.get(plain) === term;
+/** A text parameter; undefined for search and ordering of a resource without such fields. */
+function plainParameter(name: string, resource: Resource): Parameter | undefined {
+  const unused = ['search', 'ordering'].map((each) => parameterName(each, resource));
+  return unused.includes(name) ? undefined : query(name, { type: 'string' });
 }
 
-function termParameter(
-  name: string,
-  term: FilterTerm,
-  limits: QueryLimits,
-  endingOf = (lookup: string): string => `__${lookup}`,
-): Parameter {
-  if (term.kind === 'own') return query(name, valuesSchema(term.type, term.isList, limits));
-  const ending = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : endingOf(term.lookup);
-  return {
-    ...query(name, termSchema(term, limits)),
-    description: LOOKUPS[term.lookup](
-      name.endsWith(ending) ? name.slice(0, name.length - ending.length) : name,
-    ),
+/** The parameters of groups, search and ordering by their names, as far as the resource has them. */
+function namedParameters(
+  resource: Resource,
+): ReadonlyMap<string, { readonly schema: Schema; readonly description: string }> {
+  const { filterGroups, queryLimits, searchFields, orderingFields } = resource;
+  const groups = {
+    schema: { type: 'string', maxLength: queryLimits.groupLength },
+    description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.',
   };
+  const search = {
+    schema: { type: 'string' },
+    description:
+      'Objects in which every term occurs. Terms stand between blanks or commas; quotes keep a phrase together.',
+  };
+  const ordering = {
+    schema: orderingSchema(resource),
+    description: 'Fields to order by, the first one first; `-` before a name turns it round.',
+  };
+  return new Map([
+    ...(filterGroups ? [[parameterName(GROUPS_PARAMETER, resource), groups] as const] : []),
+    ...(searchFields.length > 0 ? [[parameterName('search', resource), search] as const] : []),
+    ...(orderingFields.size > 0 ? [[parameterName('ordering', resource), ordering] as const] : []),
+  ]);
+}
+
+/** `votes__exact` is an alias of `votes`, and `votes!` of `votes__ne`. */
+function isAlias(name: string, term: FilterTerm, terms: Resource['filterTerms']): boolean {
+  if (name.endsWith('__exact')) return terms.get(name.slice(0, -'__exact'.length)) === term;
+  return name.endsWith('!') && terms.get(`${name.slice(0, -1)}__ne`) === term;
+}
+
+interface TermOptions {
+  readonly limits: QueryLimits;
+  /** The suffix of a parameter's name for a lookup. */
+  readonly suffixOf: (lookup: string) => string;
+}
+
+function lookupSuffix(lookup: string): string {
+  return `__${lookup}`;
+}
+
+function jsonServerSuffix(lookup: string): string {
+  return lookup === 'icontains' ? '_like' : `_${lookup}`;
+}
+
+function termParameter(name: string, term: FilterTerm, { limits, suffixOf }: TermOptions): Parameter {
+  if (term.kind === 'own') return query(name, valuesSchema(term.type, term.isList, limits));
+  const suffix = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : suffixOf(term.lookup);
+  const field = name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name;
+  return { ...query(name, termSchema(term, limits)), description: LOOKUPS[term.lookup](field) };
 }
 
 function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits): Schema {
@@ -158,37 +173,34 @@ function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
   };
 }
 
-/** What a parameter holds, by its lookup. */
+/** The schema of a filter parameter by its lookup. */
 function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits: QueryLimits): Schema {
   // The text of a composite key.
   const type: DataType =
     first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
+  if (TEXT_LOOKUPS.has(lookup)) return { type: 'string' };
   switch (lookup) {
-    case 'exact':
-    case 'gt':
-    case 'gte':
-    case 'lt':
-    case 'lte':
-    case 'ne':
-      return askedSchema(type);
     case 'in':
       return valuesSchema(type, true, limits);
     case 'range':
       return { type: 'array', items: askedSchema(type), minItems: 2, maxItems: 2 };
     case 'isnull':
       return { type: 'boolean' };
-    case 'iexact':
-    case 'contains':
-    case 'icontains':
-    case 'startswith':
-    case 'istartswith':
-    case 'endswith':
-    case 'iendswith':
-      return { type: 'string' };
     default:
-      return lookup satisfies never;
+      return askedSchema(type);
   }
 }
+
+/** Lookups whose value is a text, whatever the type of the column. */
+const TEXT_LOOKUPS: ReadonlySet<FieldTerm['lookup']> = new Set([
+  'iexact',
+  'contains',
+  'icontains',
+  'startswith',
+  'istartswith',
+  'endswith',
+  'iendswith',
+]);
 
 /** A text that is too long for its column is no error: nothing is equal to it. */
 function askedSchema(type: DataType): Schema {

@@ -37,11 +37,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
     tags: [tagOf(route)],
     parameters: [
       ...pathParameters(route, action),
-      ...(operation === 'list'
-        ? listParameters(resource)
-        : operation
-          ? bulkQuery(resource, operation, amountOf(described))
-          : []),
+      ...queryParameters(described),
       ...(operation && operation !== 'destroy' ? shapeParametersOf(resource) : []),
       ...formParameters(described),
       ...conditionParameters(described),
@@ -51,6 +47,14 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
     responses: describeResponses(described, access, place),
     ...(security ? { security } : {}),
   };
+}
+
+function queryParameters(described: DescribedRoute): readonly Parameter[] {
+  const { operation, route } = described;
+  if (operation === undefined) return [];
+  return operation === 'list'
+    ? listParameters(route.resource)
+    : bulkQuery(route.resource, operation, amountOf(described));
 }
 
 /** The tag of all URLs of a model. */

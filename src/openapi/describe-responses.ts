@@ -16,7 +16,7 @@ import { representationSchema } from './describe-model.js';
 import { keySchema } from './describe-value.js';
 import type { Response, Responses, Schema } from './open-api-types.js';
 
-/** Everything that a call can be answered with. */
+/** All responses of an operation. */
 export function describeResponses(
   described: DescribedRoute,
   access: KnownAccess,
@@ -31,7 +31,7 @@ export function describeResponses(
     : { ...ownSuccess(described), ...errors, default: OWN_ANSWER };
 }
 
-/** A method of the application's may write the response itself, and throw what it likes. */
+/** A method of the application can write the response itself, and throw any error. */
 const OWN_ANSWER: Response = { description: 'Whatever else the application answers.' };
 
 function ownSuccess({ action }: DescribedRoute): Responses {
@@ -44,58 +44,73 @@ function ownSuccess({ action }: DescribedRoute): Responses {
 }
 
 function successOf(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
-  const { route, operation, action } = described;
-  const amount = amountOf(described);
-  const returnsDeleted = operation === 'destroy' && amount !== 'many' && route.resource.returnDeleted;
-  const status = String(
-    action?.code ?? (operation === 'destroy' && !returnsDeleted ? 204 : statusOf(operation)),
-  );
-  if (returnsDeleted)
-    return {
-      [status]: answered('The object that is deleted, as GET showed it; its key, where GET did not.', {
-        anyOf: [objectSchema(described, access, place), keyOnlySchema(route.resource)],
-      }),
-    };
-  if (operation === 'destroy')
-    return {
-      [status]: {
-        description: amount === 'many' ? 'They are deleted.' : 'It is deleted.',
-        headers: { Allow: ALLOW },
-      },
-    };
+  const { operation, route } = described;
+  if (operation === 'destroy') return deletedResponses(described, access, place);
+  const status = String(described.action?.code ?? statusOf(operation));
   const object = objectSchema(described, access, place);
-  const objects = inAmount(object, amount, route.resource);
   const state = stateHeaders(described);
-  if (amount === 'many') return { [status]: answered('The whole objects.', objects) };
-  if (operation === 'list') {
-    const { schema, headers } = describeList(route.resource, object);
-    return { [status]: inForms(answered('The objects.', schema, { ...headers, ...state }), described) };
+  if (amountOf(described) === 'many')
+    return { [status]: answered('The whole objects.', inAmount(object, 'many', route.resource)) };
+  switch (operation) {
+    case 'list': {
+      const { schema, headers } = describeList(route.resource, object);
+      return { [status]: inForms(answered('The objects.', schema, { ...headers, ...state }), described) };
+    }
+    case 'create':
+      return createdResponses(described, status, object);
+    default:
+      return {
+        [status]: inForms(answered('The whole object.', object, state), described),
+        ...notModifiedResponse(described),
+      };
   }
-  if (operation === 'create') {
-    const replayed: NonNullable<Response['headers']> = isRepeatable(described)
-      ? { 'Idempotency-Replayed': REPLAYED }
-      : {};
-    const made = {
-      [status]: answered(
-        amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.',
-        objects,
-        { ...(hasOwnUrl(route.resource) ? { Location: LOCATION } : {}), ...state, ...replayed },
+}
+
+function deletedResponses(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
+  const { route, action } = described;
+  const amount = amountOf(described);
+  if (amount !== 'many' && route.resource.returnDeleted)
+    return {
+      [String(action?.code ?? statusOf('destroy'))]: answered(
+        'The object that is deleted, as GET showed it; its key, where GET did not.',
+        { anyOf: [objectSchema(described, access, place), keyOnlySchema(route.resource)] },
       ),
     };
-    return amount !== 'one' && (route.resource.bulk?.upsert.length ?? 0) > 0
-      ? { 200: answered('All of them were there already, and are changed.', objects, replayed), ...made }
-      : made;
-  }
-  const known: Responses =
-    operation === 'retrieve' && route.resource.conditional
-      ? {
-          304: {
-            description: 'The caller has the object in this state.',
-            headers: { Allow: ALLOW, ...state },
-          },
-        }
-      : {};
-  return { [status]: inForms(answered('The whole object.', object, state), described), ...known };
+  return {
+    [String(action?.code ?? 204)]: {
+      description: amount === 'many' ? 'They are deleted.' : 'It is deleted.',
+      headers: { Allow: ALLOW },
+    },
+  };
+}
+
+function createdResponses(described: DescribedRoute, status: string, object: Schema): Responses {
+  const { resource } = described.route;
+  const amount = amountOf(described);
+  const objects = inAmount(object, amount, resource);
+  const replayed: NonNullable<Response['headers']> = isRepeatable(described)
+    ? { 'Idempotency-Replayed': REPLAYED }
+    : {};
+  const description =
+    amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.';
+  const location: NonNullable<Response['headers']> = hasOwnUrl(resource) ? { Location: LOCATION } : {};
+  const created = answered(description, objects, { ...location, ...stateHeaders(described), ...replayed });
+  return isUpsert(described)
+    ? {
+        200: answered('All of them were there already, and are changed.', objects, replayed),
+        [status]: created,
+      }
+    : { [status]: created };
+}
+
+function isUpsert(described: DescribedRoute): boolean {
+  return amountOf(described) === 'one-or-many' && (described.route.resource.bulk?.upsert.length ?? 0) > 0;
+}
+
+function notModifiedResponse(described: DescribedRoute): Responses {
+  if (described.operation !== 'retrieve' || !described.route.resource.conditional) return {};
+  const headers = { Allow: ALLOW, ...stateHeaders(described) };
+  return { 304: { description: 'The caller has the object in this state.', headers } };
 }
 
 function keyOnlySchema(resource: Resource): Schema {
@@ -147,45 +162,64 @@ function hasOwnUrl({ operations }: Resource): boolean {
   return [...operations].some((operation) => operation !== 'list' && operation !== 'create');
 }
 
-function errorsOf(described: DescribedRoute, { refuses, hides }: KnownAccess): ReadonlySet<ErrorStatus> {
-  const { route, method, operation, action } = described;
-  const { resource, kind } = route;
-  const statuses = new Set<ErrorStatus>([406, 500, 503]);
-  const guarded = resource.guards.length > 0;
-  const writes = operation === 'create' || operation === 'update' || operation === 'partialUpdate';
-  const free = operation === undefined;
-  const paged = operation === 'list' && describeList(resource, {}).missing;
-  if (
-    writes ||
-    operation === 'list' ||
-    amountOf(described) === 'many' ||
-    resource.strict ||
-    resource.shape ||
-    free
-  )
-    statuses.add(400);
-  if (resource.schemes.length > 0 || guarded) statuses.add(401);
-  if (refuses || guarded || action || (writes && resource.overlapping.length > 0)) statuses.add(403);
-  if (
-    (kind !== 'collection' && kind !== 'collection-action') ||
-    hides ||
-    action ||
-    paged ||
-    formsOf(described).length > 0
-  )
-    statuses.add(404);
-  // An upsert asks for another right too, and can meet no condition.
-  if (amountOf(described) === 'one-or-many' && (resource.bulk?.upsert.length ?? 0) > 0)
-    for (const status of resource.conditional ? ([403, 412] as const) : ([403] as const))
-      statuses.add(status);
-  if (operation === 'destroy') statuses.add(409);
-  if (resource.conditional && operation !== undefined)
-    for (const status of ofConditions(operation, resource.conditional)) statuses.add(status);
-  if (writes || (free && method !== 'GET')) {
-    statuses.add(413);
-    statuses.add(415);
-  }
-  if (isRepeatable(described)) statuses.add(422);
-  if (resource.throttle || resource.refusalsThrottled) statuses.add(429);
-  return statuses;
+function errorsOf(described: DescribedRoute, access: KnownAccess): ReadonlySet<ErrorStatus> {
+  return new Set<ErrorStatus>([
+    406,
+    500,
+    503,
+    ...inputErrors(described),
+    ...accessErrors(described, access),
+    ...stateErrors(described),
+    ...(mayBeMissing(described, access) ? [404 as const] : []),
+  ]);
+}
+
+function writesFields({ operation }: DescribedRoute): boolean {
+  return operation === 'create' || operation === 'update' || operation === 'partialUpdate';
+}
+
+/** Errors of the query, the body and repeated requests. */
+function inputErrors(described: DescribedRoute): readonly ErrorStatus[] {
+  const { method, operation, route } = described;
+  const { strict, shape } = route.resource;
+  const writes = writesFields(described);
+  const isCustom = operation === undefined;
+  const readsInput = writes || operation === 'list' || amountOf(described) === 'many' || isCustom;
+  return [
+    ...(readsInput || strict || shape ? [400 as const] : []),
+    ...(writes || (isCustom && method !== 'GET') ? [413 as const, 415 as const] : []),
+    ...(isRepeatable(described) ? [422 as const] : []),
+  ];
+}
+
+function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): readonly ErrorStatus[] {
+  const { route, action } = described;
+  const { guards, schemes, overlapping, throttle, refusalsThrottled } = route.resource;
+  const isGuarded = guards.length > 0;
+  // An upsert requires the permission for changes, too.
+  const mayBeDenied = isGuarded || action !== undefined || isUpsert(described);
+  return [
+    ...(schemes.length > 0 || isGuarded ? [401 as const] : []),
+    ...(refuses || mayBeDenied || (writesFields(described) && overlapping.length > 0) ? [403 as const] : []),
+    ...(throttle || refusalsThrottled ? [429 as const] : []),
+  ];
+}
+
+/** Errors of the stored state: conflicts and preconditions. */
+function stateErrors(described: DescribedRoute): readonly ErrorStatus[] {
+  const { operation, route } = described;
+  const { conditional } = route.resource;
+  return [
+    ...(operation === 'destroy' ? [409 as const] : []),
+    ...(conditional && operation !== undefined ? ofConditions(operation, conditional) : []),
+    ...(conditional && isUpsert(described) ? [412 as const] : []),
+  ];
+}
+
+function mayBeMissing(described: DescribedRoute, { hides }: KnownAccess): boolean {
+  const { route, operation, action } = described;
+  const isCollection = route.kind === 'collection' || route.kind === 'collection-action';
+  if (!isCollection || hides || action) return true;
+  if (formsOf(described).length > 0) return true;
+  return operation === 'list' && describeList(route.resource, {}).missing;
 }

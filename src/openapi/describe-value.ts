@@ -1,5 +1,5 @@
 import type { Key } from '../core/schema/resource-schema.js';
-import type { TypeOf, DataType } from '../core/schema/data-type.js';
+import type { DataKind, DataType, TypeOf } from '../core/schema/data-type.js';
 import type { Schema } from './open-api-types.js';
 import {
   base64Length,
@@ -10,52 +10,34 @@ import {
   shownDecimal,
 } from './value-patterns.js';
 
-/** A value in its canonical form (contract 2.4): what answers hold, and what requests do best to send. */
+type ByKind<Result> = { readonly [Kind in DataKind]: (type: TypeOf<Kind>) => Result };
+
+const SCHEMAS: ByKind<Schema> = {
+  integer: (type) => ({ type: 'integer', ...integerBounds(type) }),
+  bigint: () => ({ type: 'string', format: 'int64', pattern: '^-?\\d+$' }),
+  decimal: (type) => ({ type: 'string', format: 'decimal', pattern: shownDecimal(type) }),
+  float: ({ single, unsigned }) => ({
+    type: 'number',
+    format: single === true ? 'float' : 'double',
+    ...(unsigned === true ? { minimum: 0 } : {}),
+  }),
+  boolean: () => ({ type: 'boolean' }),
+  string: ({ maxLength }) => ({ type: 'string', ...(maxLength === undefined ? {} : { maxLength }) }),
+  date: () => ({ type: 'string', format: 'date' }),
+  time: () => ({ type: 'string', format: 'time-local', pattern: '^\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?$' }),
+  datetime: () => ({ type: 'string', format: 'date-time' }),
+  interval: () => ({ type: 'string', pattern: INTERVAL, description: 'A duration of ISO 8601.' }),
+  uuid: () => ({ type: 'string', format: 'uuid' }),
+  enum: ({ values }) => ({ ...typeOfAll(values), enum: values }),
+  set: ({ values }) => ({ type: 'array', items: { type: 'string', enum: values }, uniqueItems: true }),
+  json: () => ({ description: 'Any JSON value.' }),
+  list: ({ of }) => ({ type: 'array', items: valueSchema(of) }),
+  binary: (type) => ({ type: 'string', contentEncoding: 'base64', ...base64Length(type) }),
+};
+
+/** A value in its canonical form (contract 2.4), which responses contain and requests should send. */
 export function valueSchema(type: DataType): Schema {
-  switch (type.kind) {
-    case 'integer':
-      return { type: 'integer', ...integerBounds(type) };
-    case 'bigint':
-      return { type: 'string', format: 'int64', pattern: '^-?\\d+$' };
-    case 'decimal':
-      return {
-        type: 'string',
-        format: 'decimal',
-        pattern: shownDecimal(type),
-      };
-    case 'float':
-      return {
-        type: 'number',
-        format: type.single === true ? 'float' : 'double',
-        ...(type.unsigned === true ? { minimum: 0 } : {}),
-      };
-    case 'boolean':
-      return { type: 'boolean' };
-    case 'string':
-      return { type: 'string', ...(type.maxLength === undefined ? {} : { maxLength: type.maxLength }) };
-    case 'date':
-      return { type: 'string', format: 'date' };
-    case 'time':
-      return { type: 'string', format: 'time-local', pattern: '^\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,6})?$' };
-    case 'datetime':
-      return { type: 'string', format: 'date-time' };
-    case 'interval':
-      return { type: 'string', pattern: INTERVAL, description: 'A duration of ISO 8601.' };
-    case 'uuid':
-      return { type: 'string', format: 'uuid' };
-    case 'enum':
-      return { ...typeOfAll(type.values), enum: type.values };
-    case 'set':
-      return { type: 'array', items: { type: 'string', enum: type.values }, uniqueItems: true };
-    case 'json':
-      return { description: 'Any JSON value.' };
-    case 'list':
-      return { type: 'array', items: valueSchema(type.of) };
-    case 'binary':
-      return { type: 'string', contentEncoding: 'base64', ...base64Length(type) };
-    default:
-      return type satisfies never;
-  }
+  return (SCHEMAS[type.kind] as (type: DataType) => Schema)(type);
 }
 
 /** A value of a body: beside the canonical form a number for what is kept as text, and no blank where none is allowed (contract 5.6). */
@@ -121,46 +103,32 @@ export function pathKeySchema(key: Pick<Key, 'columns'>): Schema {
   return key.columns.length === 1 ? keySchema(key) : { type: 'string' };
 }
 
-/** A value that the schema admits, for people to look at. `name` is what texts say. */
+/** Texts are examples by their name. */
+const EXAMPLES: { readonly [Kind in DataKind]: (type: TypeOf<Kind>, name: string) => unknown } = {
+  integer: ({ min, max }) => Math.max(min, Math.min(1, max)),
+  bigint: () => '1',
+  decimal: ({ scale, precision }) =>
+    scale === 0 || (scale === undefined && precision !== undefined)
+      ? '1'
+      : (1.5).toFixed(Math.min(scale ?? 1, 20)),
+  float: () => 1.5,
+  boolean: () => true,
+  string: ({ maxLength }, name) => name.slice(0, maxLength ?? name.length),
+  date: () => '2022-10-02',
+  time: () => '09:23:28',
+  datetime: ({ digits }) => `2022-10-02T09:23:28.${'297000'.slice(0, digits)}Z`,
+  interval: () => 'P1DT2H',
+  uuid: () => '6f1f1d3c-3c5a-4a0c-9a63-7f5f0f8f2c11',
+  enum: ({ values }) => values[0],
+  set: ({ values }) => values.slice(0, 1),
+  json: () => ({}),
+  list: ({ of }, name) => [exampleValue(of, name)],
+  binary: ({ maxLength }, name) => Buffer.from(name).subarray(0, maxLength).toString('base64'),
+};
+
+/** A value that is valid by the schema, as an example. `name` is the value of texts. */
 export function exampleValue(type: DataType, name: string): unknown {
-  switch (type.kind) {
-    case 'integer':
-      return Math.max(type.min, Math.min(1, type.max));
-    case 'bigint':
-      return '1';
-    case 'decimal':
-      return type.scale === 0 || (type.scale === undefined && type.precision !== undefined)
-        ? '1'
-        : (1.5).toFixed(Math.min(type.scale ?? 1, 20));
-    case 'float':
-      return 1.5;
-    case 'boolean':
-      return true;
-    case 'string':
-      return name.slice(0, type.maxLength ?? name.length);
-    case 'date':
-      return '2022-10-02';
-    case 'time':
-      return '09:23:28';
-    case 'datetime':
-      return `2022-10-02T09:23:28.${'297000'.slice(0, type.digits)}Z`;
-    case 'interval':
-      return 'P1DT2H';
-    case 'uuid':
-      return '6f1f1d3c-3c5a-4a0c-9a63-7f5f0f8f2c11';
-    case 'enum':
-      return type.values[0];
-    case 'set':
-      return type.values.slice(0, 1);
-    case 'json':
-      return {};
-    case 'list':
-      return [exampleValue(type.of, name)];
-    case 'binary':
-      return Buffer.from(name).subarray(0, type.maxLength).toString('base64');
-    default:
-      return type satisfies never;
-  }
+  return (EXAMPLES[type.kind] as (type: DataType, name: string) => unknown)(type, name);
 }
 
 export function exampleKey({ columns }: Pick<Key, 'columns'>): unknown {
