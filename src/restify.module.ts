@@ -113,7 +113,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
 export class RestifyModule {
   static forRoot(prefix: string, options: RestifyModuleOptions = {}): DynamicModule {
     return prefixModule(
-      { provide: RESTIFY_OPTIONS, useValue: { prefix, options } satisfies GivenOptions },
+      { provide: RESTIFY_OPTIONS, useValue: { prefix, options } satisfies PrefixOptions },
       options.dataSource,
     );
   }
@@ -129,7 +129,7 @@ export class RestifyModule {
     const provider: Provider = {
       provide: RESTIFY_OPTIONS,
       inject: inject ?? [],
-      useFactory: async (...dependencies: unknown[]): Promise<GivenOptions> => {
+      useFactory: async (...dependencies: unknown[]): Promise<PrefixOptions> => {
         const { prefix: made, ...options } = await useFactory(...dependencies);
         return {
           prefix: made ?? prefix ?? '',
@@ -153,20 +153,20 @@ export class RestifyModule {
 @Module({})
 export class RestifyFeatureModule {}
 
-interface GivenOptions {
+interface PrefixOptions {
   readonly prefix: string;
   readonly options: RestifyModuleOptions;
 }
 
 type EarlyDependencies = [
-  given: GivenOptions,
+  given: PrefixOptions,
   server: RestServer,
   moduleRef: ModuleRef,
   modules: ModulesContainer,
 ];
 
 type BootDependencies = [
-  given: GivenOptions,
+  given: PrefixOptions,
   server: RestServer,
   dataSource: DataSource | undefined,
   moduleRef: ModuleRef,

@@ -11,7 +11,7 @@ export function compileBulk({ bulk }: RestifyOptions, has: ReadonlySet<Operation
     operations = BULK_OPERATIONS,
     upsert = [],
     max = BULK_OBJECTS,
-  }: BulkOptions = isObject(bulk) ? bulk : {};
+  }: BulkOptions = isBulkOptions(bulk) ? bulk : {};
   const named: readonly unknown[] = Array.isArray(operations) ? operations : [];
   return {
     operations: new Set(
@@ -23,6 +23,6 @@ export function compileBulk({ bulk }: RestifyOptions, has: ReadonlySet<Operation
 }
 
 /** Ignores invalid values, which verification reports. */
-function isObject(bulk: RestifyOptions['bulk'] | null): bulk is BulkOptions {
+function isBulkOptions(bulk: RestifyOptions['bulk'] | null): bulk is BulkOptions {
   return typeof bulk === 'object' && bulk !== null;
 }

@@ -52,7 +52,7 @@ function exposed(member: ColumnDescription | RelationDescription, source: FieldS
 }
 
 function exposedIn({ entity, options, resource }: FieldSource): ExposedIn {
-  return { entity, options, isServed: (relation) => isServed(relation, resource) };
+  return { entity, options, isServed: (relation) => isServedRelation(relation, resource) };
 }
 
 interface Members {
@@ -85,7 +85,9 @@ function compileMember(
   member: ColumnDescription | RelationDescription,
   source: FieldSource,
 ): readonly InnerField[] {
-  return 'kind' in member ? compileRelation(name, member, source) : [compileColumn(name, member, source)];
+  return 'kind' in member
+    ? compileRelationField(name, member, source)
+    : [compileColumn(name, member, source)];
 }
 
 function membersBelow({ columns, relations }: Members, within: string): Members {
@@ -178,15 +180,15 @@ function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): 
 }
 
 function isShownRelation(relation: RelationDescription, source: FieldSource): boolean {
-  return exposed(relation, source).named && isServed(relation, source.resource);
+  return exposed(relation, source).named && isServedRelation(relation, source.resource);
 }
 
-function isServed({ path }: RelationDescription, resource: ResourceBuilder): boolean {
+function isServedRelation({ path }: RelationDescription, resource: ResourceBuilder): boolean {
   return resource.relations.get(path)?.target.registered === true;
 }
 
 /** Omits a relation to an entity that is not registered (contract 2.3). */
-function compileRelation(
+function compileRelationField(
   name: string,
   description: RelationDescription,
   source: FieldSource,

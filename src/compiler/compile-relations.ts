@@ -15,12 +15,12 @@ export function compileRelations(
   for (const description of entity.relations) {
     const target = shells.get(description.target);
     if (near && target)
-      relations.set(description.path, compileRelation(description, { near, target }, through));
+      relations.set(description.path, resolveRelation(description, { near, target }, through));
   }
   return relations;
 }
 
-function compileRelation(
+function resolveRelation(
   description: RelationDescription,
   { near, target }: { near: ResourceBuilder; target: ResourceBuilder },
   through: ThroughCompiler,

@@ -68,7 +68,7 @@ function outwardOf(
 ): DataType | undefined {
   const declared = transformer && DECLARED[transformer.declared];
   const named = said ?? (declared && isOfClass(type, declared) ? undefined : declared);
-  if (named === undefined || (named === 'string' && isText(type))) return undefined;
+  if (named === undefined || (named === 'string' && isTextType(type))) return undefined;
   // Such a column contains integers only.
   const outward = typeOfField(named === 'number' && type.kind === 'bigint' ? 'integer' : named);
   return outward.kind === type.kind && outward.kind !== 'list' ? undefined : outward;
@@ -80,7 +80,7 @@ function isOfClass(own: DataType, declared: FieldType): boolean {
     case 'json[]':
       return own.kind === 'list' || own.kind === 'set';
     case 'number':
-      return isNumber(own);
+      return isNumberType(own);
     case 'datetime':
       return own.kind === 'date';
     default:
@@ -89,7 +89,7 @@ function isOfClass(own: DataType, declared: FieldType): boolean {
 }
 
 /** Whether values of the type are texts in JSON, and in the entity. */
-function isText(type: DataType): boolean {
+function isTextType(type: DataType): boolean {
   switch (type.kind) {
     case 'string':
     case 'uuid':
@@ -107,7 +107,7 @@ function isText(type: DataType): boolean {
   }
 }
 
-function isNumber(type: DataType): boolean {
+function isNumberType(type: DataType): boolean {
   return (
     type.kind === 'integer' ||
     type.kind === 'float' ||
@@ -115,7 +115,7 @@ function isNumber(type: DataType): boolean {
   );
 }
 
-const NOT_VALID = invalid('Not a valid value.');
+const INVALID_VALUE = invalid('Not a valid value.');
 
 function transformOf(
   { type }: Column,
@@ -126,7 +126,7 @@ function transformOf(
     ...(outward ? { outward } : {}),
     stored: (value) => {
       const made = transformer.convert(value, outward ?? type);
-      if (made === undefined) return NOT_VALID;
+      if (made === undefined) return INVALID_VALUE;
       return outward && made !== null ? fitting(made, type, outward) : valid(made);
     },
   };
@@ -137,5 +137,5 @@ function fitting(made: Json, type: DataType, outward: DataType): Outcome<Json> {
   const outcome = parseValue(made, type.kind === 'string' ? { ...type, trim: false } : type);
   if (!outcome.errors) return outcome;
   const isOfNumber = outward.kind === 'integer' || outward.kind === 'float';
-  return isOfNumber && (type.kind === 'decimal' || type.kind === 'bigint') ? outcome : NOT_VALID;
+  return isOfNumber && (type.kind === 'decimal' || type.kind === 'bigint') ? outcome : INVALID_VALUE;
 }

@@ -6,7 +6,7 @@ import type {
 } from '../core/schema/entity-metadata.js';
 import { topName } from './property-names.js';
 
-type Member = ColumnDescription | RelationDescription;
+type ExposableProperty = ColumnDescription | RelationDescription;
 
 /** The exposure of a column or relation: by the options of its model, else by decorators of class-transformer. */
 export interface Exposed {
@@ -30,7 +30,7 @@ export interface ExposedIn {
 
 const LEFT_OUT: Exposed = { named: false, readable: false, open: false, kept: false };
 
-export function exposedMember(member: Member, within: ExposedIn): Exposed {
+export function exposedMember(member: ExposableProperty, within: ExposedIn): Exposed {
   const { entity, options } = within;
   const name = topName(member);
   if (!isNamed(member, options)) return LEFT_OUT;
@@ -52,7 +52,7 @@ export function isExposedColumn(column: ColumnDescription, within: ExposedIn): b
   );
 }
 
-function isNamed(member: Member, { fields, exclude = [] }: Named): boolean {
+function isNamed(member: ExposableProperty, { fields, exclude = [] }: Named): boolean {
   const name = topName(member);
   return (
     (fields === undefined || fields.includes(name)) &&
@@ -63,7 +63,7 @@ function isNamed(member: Member, { fields, exclude = [] }: Named): boolean {
 
 /** Exposure by the decorators of the property and of the embedded objects that contain it, which options cannot name. */
 function said(
-  { path }: Member,
+  { path }: ExposableProperty,
   { entity: { exposures }, options: { fields = [], writeOnly = [] } }: ExposedIn,
 ): { readonly shown: boolean; readonly taken: boolean } {
   const [top = path, ...names] = path.split('.');
@@ -80,7 +80,7 @@ function said(
 }
 
 /** Whether a row cannot be created without a value from the client. */
-function isRequired(member: Member, { options: { optional = [] } }: ExposedIn): boolean {
+function isRequired(member: ExposableProperty, { options: { optional = [] } }: ExposedIn): boolean {
   if (optional.includes(topName(member))) return false;
   if ('kind' in member) return member.kind === 'to-one' && !member.nullable && !member.hasDefault;
   const { acceptsNull, hasDefault, generated, insertable, selected, unsupported } = member;
@@ -88,9 +88,9 @@ function isRequired(member: Member, { options: { optional = [] } }: ExposedIn): 
 }
 
 /** If a foreign key is a column as well as a relation, bodies write the one that is not hidden. */
-function isGivenByAnother(member: Member, within: ExposedIn): boolean {
+function isGivenByAnother(member: ExposableProperty, within: ExposedIn): boolean {
   const { columns, relations } = within.entity;
-  const isOpen = (other: Member): boolean => {
+  const isOpen = (other: ExposableProperty): boolean => {
     const { shown, taken } = said(other, within);
     return isNamed(other, within.options) && shown && taken;
   };

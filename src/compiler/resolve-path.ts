@@ -31,7 +31,7 @@ export function resolveFilterPath(path: string, resource: ResourceSchema): Filte
   return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
 }
 
-interface Place {
+interface PathPosition {
   readonly some: readonly ExistsStep[];
   readonly hops: readonly Relation[];
 }
@@ -39,7 +39,7 @@ interface Place {
 function resolve(
   [name, ...rest]: readonly string[],
   fields: readonly Field[],
-  place: Place,
+  place: PathPosition,
 ): FilterPath | undefined {
   const { some } = place;
   const field = fields.find((each) => each.name === name && each.readable);
@@ -84,16 +84,16 @@ export function keyOperands(relation: Relation, hops: readonly Relation[]): read
 
 /** The default paths of filters and orders: plain readable columns and forward relations (contract 4.2). */
 export function plainPaths(resource: ResourceSchema): readonly string[] {
-  return resource.fields.flatMap((field) => pathsOf(field, ''));
+  return resource.fields.flatMap((field) => readablePaths(field, ''));
 }
 
-function pathsOf(field: Field, within: string): readonly string[] {
+function readablePaths(field: Field, within: string): readonly string[] {
   if (!field.readable) return [];
   if (field.kind === 'to-one') return [within + field.name];
   if (field.kind === 'column')
     return isScalar(field.type) && !isTransformed(field.column) ? [within + field.name] : [];
   return field.kind === 'embedded'
-    ? field.fields.flatMap((inner) => pathsOf(inner, `${within}${field.name}.`))
+    ? field.fields.flatMap((inner) => readablePaths(inner, `${within}${field.name}.`))
     : [];
 }
 

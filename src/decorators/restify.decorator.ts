@@ -70,7 +70,7 @@ export function restify<Entity extends object, App extends string = never>(
 
 function declare(target: object, options: RestifyOptions): void {
   refuseNoEntity(target);
-  const { name } = classOf(target);
+  const { name } = declaredClass(target);
   declarations().set(target, { target, name, options });
 }
 
@@ -87,12 +87,12 @@ function refuseNoEntity(target: unknown): void {
 }
 
 /** What the entity is named after: its class, also where a schema maps it under another name. */
-function classOf(target: object): { readonly name: string } {
-  if (!isSchema(target)) return target as { name: string };
+function declaredClass(target: object): { readonly name: string } {
+  if (!isSchemaLike(target)) return target as { name: string };
   const { options } = target;
   return typeof options.target === 'function' ? options.target : options;
 }
 
-function isSchema(target: object): target is SchemaLike {
+function isSchemaLike(target: object): target is SchemaLike {
   return typeof target !== 'function' && 'options' in target && typeof target.options === 'object';
 }

@@ -124,7 +124,7 @@ type HandlerFunction = (this: unknown, ...args: unknown[]) => unknown;
 export function addActionHandler(controller: Type, route: ActionRoute): void {
   const { name, method, pattern, request, binding } = route;
   const prototype = controller.prototype as Record<string, HandlerFunction>;
-  const written = method === undefined ? generated(route) : prototype[method];
+  const written = method === undefined ? generatedHandler(route) : prototype[method];
   if (!written) return;
   const handler = namedFunction(name, written);
   for (const key of Reflect.getMetadataKeys(written) as string[])
@@ -164,7 +164,7 @@ function namedFunction(name: string, written: HandlerFunction): HandlerFunction 
 }
 
 /** What answers where the class wraps an operation that it does not write. */
-function generated({ operation }: ActionRoute): HandlerFunction | undefined {
+function generatedHandler({ operation }: ActionRoute): HandlerFunction | undefined {
   return operation && ((request) => getOperate(request)?.(operation));
 }
 

@@ -17,10 +17,10 @@ export interface ControllerHooks {
   readonly scope: Permission | undefined;
 }
 
-const NONE: ControllerHooks = { hooks: {}, scope: undefined };
+const NO_HOOKS: ControllerHooks = { hooks: {}, scope: undefined };
 
 export function controllerHooks(listed: ListedController | undefined, moduleRef: ModuleRef): ControllerHooks {
-  if (!listed) return NONE;
+  if (!listed) return NO_HOOKS;
   const has = (name: HookName): boolean => listed.declaration.hooks.includes(name);
   const at = (question: Asking): Promise<Hooked> => instanceOf(listed, question, moduleRef);
   return {

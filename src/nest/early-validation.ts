@@ -36,7 +36,7 @@ export async function failFast(context: EarlyContext): Promise<void> {
   if (unknownTargets.length === 0 && !(hasDuplicateTable && options.synchronize === true)) return;
   const missing = new Set(unknownTargets.flatMap((each) => each.missing ?? []));
   const description = await describeUnconnected(options, entities, [...missing]);
-  const own = [...problemsOf(unknownTargets), ...(description ? failingJunctions(description) : [])];
+  const own = [...targetProblems(unknownTargets), ...(description ? failingJunctions(description) : [])];
   if (own.length === 0) return;
   const others = description ? context.judge(description) : [];
   throw new DeclarationError([
@@ -45,7 +45,7 @@ export async function failFast(context: EarlyContext): Promise<void> {
   ]);
 }
 
-function problemsOf(unknownTargets: OfflineMetadata['unknownTargets']): readonly DeclarationProblem[] {
+function targetProblems(unknownTargets: OfflineMetadata['unknownTargets']): readonly DeclarationProblem[] {
   return unknownTargets.map((unknown) => ({ where: unknown.where, ...describeTarget(unknown) }));
 }
 

@@ -8,7 +8,7 @@ import type { RowFilter } from '../core/query/row-filter.js';
 import { getOperate } from '../http/action-context.js';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what Nest gives to an overriding method, and what that answers, has the types that its author says
-type Given = any;
+type AnyArgument = any;
 
 /** A write on its way, inside its transaction. */
 export interface Write<Entity extends object = object> extends Omit<WriteContext, 'entity' | 'transaction'> {
@@ -42,28 +42,28 @@ export abstract class ResourceController<Entity extends object = object> {
   static readonly [REPLACES_OPERATIONS] = true;
 
   /** All rows of the answer, as they are sent. Unlike the generated list, which is sent page by page, it is whole in memory. With a pagination, the page as it is sent: the envelope, or its rows. */
-  list(request: Given, ..._more: Given[]): Promise<Given> {
-    return generated('list', request);
+  list(request: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
+    return runGenerated('list', request);
   }
 
-  create(request: Given, body?: Given, ..._more: Given[]): Promise<Given> {
-    return generated('create', request, body);
+  create(request: AnyArgument, body?: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
+    return runGenerated('create', request, body);
   }
 
-  retrieve(request: Given, ..._more: Given[]): Promise<Given> {
-    return generated('retrieve', request);
+  retrieve(request: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
+    return runGenerated('retrieve', request);
   }
 
-  update(request: Given, body?: Given, ..._more: Given[]): Promise<Given> {
-    return generated('update', request, body);
+  update(request: AnyArgument, body?: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
+    return runGenerated('update', request, body);
   }
 
-  partialUpdate(request: Given, body?: Given, ..._more: Given[]): Promise<Given> {
-    return generated('partialUpdate', request, body);
+  partialUpdate(request: AnyArgument, body?: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
+    return runGenerated('partialUpdate', request, body);
   }
 
-  destroy(request: Given, ..._more: Given[]): Promise<Given> {
-    return generated('destroy', request);
+  destroy(request: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
+    return runGenerated('destroy', request);
   }
 
   /** The rows that there are for a caller. All others are absent on every way in, as by a permission that grants these. */
@@ -81,7 +81,7 @@ export abstract class ResourceController<Entity extends object = object> {
   afterWrite?(write: Write<Entity>): void | Promise<void>;
 }
 
-async function generated(operation: Operation, request: unknown, body?: unknown): Promise<unknown> {
+async function runGenerated(operation: Operation, request: unknown, body?: unknown): Promise<unknown> {
   const operate = getOperate(request);
   if (!operate)
     throw new Error(

@@ -50,7 +50,7 @@ export interface ResourceAccess {
   };
 }
 
-interface Place {
+interface ServedResource {
   readonly api: Api;
   readonly pipeline: RestPipeline;
   readonly base: string;
@@ -87,7 +87,7 @@ export class RestifyResources {
 
   private operationsOf(
     resource: Resource,
-    { api, pipeline, actor }: Pick<Place, 'api' | 'pipeline' | 'actor'>,
+    { api, pipeline, actor }: Pick<ServedResource, 'api' | 'pipeline' | 'actor'>,
   ): ReturnType<ResourceAccess['as']> {
     const base = [this.server.mounts.first(), ...(api.prefix === '' ? [] : [`/${api.prefix}`])].join('');
     const place = { api, pipeline, base, actor };
@@ -110,7 +110,7 @@ export class RestifyResources {
   }
 }
 
-function operationsAt(place: Place): ActorOperations {
+function operationsAt(place: ServedResource): ActorOperations {
   const { pipeline } = place;
   const run = async (operation: Operation, call: OperationCall): Promise<unknown> =>
     pipeline.run(operation, await begin(place, operation, call));
@@ -138,7 +138,7 @@ interface OperationCall {
 
 /** The context of an operation, authorized, with its parent. Throws 401, 403, 404 and 405. */
 async function begin(
-  { pipeline, base, actor, routes, parentPk }: Place,
+  { pipeline, base, actor, routes, parentPk }: ServedResource,
   operation: Operation,
   { pk, body = {}, parameters = {} }: OperationCall,
 ): Promise<RestContext> {
@@ -153,14 +153,14 @@ async function begin(
   return pipeline.begin(context, () => {
     const above = parentPk ?? pk;
     return {
-      key: above === undefined ? undefined : keyOf(above, route.parent ?? route.resource),
-      childKey: parentPk === undefined || pk === undefined ? undefined : keyOf(pk, route.resource),
+      key: above === undefined ? undefined : parseKeyInput(above, route.parent ?? route.resource),
+      childKey: parentPk === undefined || pk === undefined ? undefined : parseKeyInput(pk, route.resource),
     };
   });
 }
 
 /** Throws 404 for what can be no key. */
-function keyOf(input: KeyInput, resource: Resource): readonly Json[] {
+function parseKeyInput(input: KeyInput, resource: Resource): readonly Json[] {
   const key = parseKeySegment(keyText(typeof input === 'object' ? input : [input]), resource.key);
   if (!key) throw new NotFound();
   return key;

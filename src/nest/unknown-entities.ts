@@ -40,7 +40,7 @@ export function checkUnknownEntities(
 ): readonly DeclarationProblem[] {
   const found = said.length === 0 ? [] : unknownDeclarations();
   if (found.length === 0) return [];
-  if (said.includes('error')) return found.map(problemOf);
+  if (said.includes('error')) return found.map(unknownEntityProblem);
   if (said.includes('ignore')) return [];
   for (const { target } of found) seen().entities.add(target);
   const names = found.map(({ name }) => name);
@@ -52,7 +52,7 @@ export function checkUnknownEntities(
   return [];
 }
 
-function problemOf({ name }: ResourceDeclaration): DeclarationProblem {
+function unknownEntityProblem({ name }: ResourceDeclaration): DeclarationProblem {
   return {
     where: name,
     what: 'it is decorated with @Restify and served nowhere, because no data source knows it',

@@ -84,7 +84,7 @@ function anonymousOf(
 }
 
 /** Names of places of credentials that a document can tell: guards may not say theirs. */
-export function placesOf(schemes: readonly AuthenticationScheme[]): readonly string[] {
+export function schemeNames(schemes: readonly AuthenticationScheme[]): readonly string[] {
   return [...new Set(schemes.flatMap(({ name }) => name ?? []))];
 }
 
@@ -106,7 +106,7 @@ export function requirementsOf(
   schemes: readonly AuthenticationScheme[],
   { anonymous }: KnownAccess,
 ): readonly SecurityRequirement[] {
-  const named = placesOf(schemes).map((place): SecurityRequirement => ({ [schemeName(place)]: [] }));
+  const named = schemeNames(schemes).map((place): SecurityRequirement => ({ [schemeName(place)]: [] }));
   // A guard lets nobody pass whom it does not know, whatever the permissions say.
   const passes = anonymous !== 'may not' && schemes.every(({ guards }) => guards === undefined);
   return passes ? [...named, {}] : named;

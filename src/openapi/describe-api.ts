@@ -2,14 +2,14 @@ import type { ErrorFormat } from '../core/contracts/error-format.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
 import { Components, operationName, UniqueNames } from './component-names.js';
-import { placesOf, schemeName, securityScheme } from './describe-access.js';
+import { schemeNames, schemeName, securityScheme } from './describe-access.js';
 import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';
 import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
 import { describeOperation, tagOf } from './describe-operation.js';
 import { mergeOperation } from './merge-operation.js';
 import type { ToldOperation } from './merge-operation.js';
-import type { OpenApiDocument, Operation, PathItem, Schema } from './open-api-types.js';
+import type { OpenApiDocument, OperationObject, PathItem, Schema } from './open-api-types.js';
 
 /** One URL, and where it stands. */
 export interface PlacedRoute {
@@ -92,30 +92,32 @@ export function describeApi(
 }
 
 function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): PathItem {
-  const entries = describedMethods(route).flatMap((described): readonly (readonly [string, Operation])[] => {
-    const name = described.method.toLowerCase();
-    const said = told[name] as ToldOperation | undefined;
-    if (!described.action) return [[name, describeOperation(described, place)]];
-    // The application has excluded it.
-    if (!said && isTold) return [];
-    const operation = describeOperation(described, place);
-    return [
-      [
-        name,
-        said
-          ? mergeOperation(operation, said, {
-              isOverride: described.operation !== undefined,
-              unique: (id) => place.operationIds.take([id, operationName(place.prefix, id)]),
-            })
-          : operation,
-      ],
-    ];
-  });
+  const entries = describedMethods(route).flatMap(
+    (described): readonly (readonly [string, OperationObject])[] => {
+      const name = described.method.toLowerCase();
+      const said = told[name] as ToldOperation | undefined;
+      if (!described.action) return [[name, describeOperation(described, place)]];
+      // The application has excluded it.
+      if (!said && isTold) return [];
+      const operation = describeOperation(described, place);
+      return [
+        [
+          name,
+          said
+            ? mergeOperation(operation, said, {
+                isOverride: described.operation !== undefined,
+                unique: (id) => place.operationIds.take([id, operationName(place.prefix, id)]),
+              })
+            : operation,
+        ],
+      ];
+    },
+  );
   return Object.fromEntries(entries);
 }
 
 /** The names of models, and where they are. */
-function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: PlacedIndex): Operation {
+function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: PlacedIndex): OperationObject {
   const schema: Schema = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
   return {
     operationId: operationIds.take([prefix === undefined ? 'index' : operationName('index', prefix)]),
@@ -123,7 +125,7 @@ function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: Place
     tags: ['index'],
     parameters: [],
     responses: {
-      200: { description: 'The answer.', content: { 'application/json': { schema } } },
+      200: { description: 'The response.', content: { 'application/json': { schema } } },
       ...errorReferences(new Set([406]), errorFormat),
     },
     security: [],
@@ -155,7 +157,7 @@ function idsOf({ paths }: OpenApiDocument): Set<string> {
 
 function securitySchemes(resources: ReadonlySet<Resource>): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
-    placesOf([...resources].flatMap(({ schemes }) => schemes)).map((place) => [
+    schemeNames([...resources].flatMap(({ schemes }) => schemes)).map((place) => [
       schemeName(place),
       securityScheme(place),
     ]),
@@ -170,7 +172,7 @@ function tagsOf(placed: readonly PlacedRoute[]): ApiDescription['tags'] {
     ]),
   );
   return [
-    { name: 'index', description: 'What is served' },
+    { name: 'index', description: 'The URLs of all models' },
     ...[...descriptions].map(([name, description]) => ({ name, description })),
   ];
 }

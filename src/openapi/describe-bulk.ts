@@ -47,7 +47,7 @@ export function bulkQuery(
         in: 'query',
         required: false,
         schema: { type: 'boolean' },
-        description: `An object with the same ${resource.bulk.upsert.map((name) => `\`${name}\``).join(' and ')} is changed, where there is one.`,
+        description: `An object with the same ${resource.bulk.upsert.map((name) => `\`${name}\``).join(' and ')} is updated if it exists.`,
       },
     ];
   }

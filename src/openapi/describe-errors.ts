@@ -22,10 +22,10 @@ const NAMES: Readonly<Record<ErrorStatus, string>> = {
   503: 'Unavailable',
 };
 
-const PREFIX = 'Restify';
+const COMPONENT_PREFIX = 'Restify';
 const KEY_IN_USE = 'KeyInUse';
 
-/** In the order of their numbers. */
+/** References to the responses, sorted by status. */
 export function errorReferences(
   statuses: ReadonlySet<ErrorStatus>,
   format: ErrorFormat,
@@ -43,29 +43,29 @@ export function errorReferences(
   );
 }
 
-/** 409 of a POST, where it has nothing to do with other objects. */
+/** 409 of a POST with an `Idempotency-Key` whose first request has not completed. */
 export function keyInUseReference(format: ErrorFormat): Reference {
   return { $ref: `#/components/responses/${responseName(KEY_IN_USE, format)}` };
 }
 
-/** What does not fit, of a body that may be a list. */
+/** Errors of a body that may be a list. */
 const ITEMS = 'InvalidItems';
 
 function responseName(name: string, format: ErrorFormat): string {
-  return `${PREFIX}${name}${format === 'problem' ? 'Problem' : ''}`;
+  return `${COMPONENT_PREFIX}${name}${format === 'problem' ? 'Problem' : ''}`;
 }
 
-export const ALLOW: Reference = { $ref: `#/components/headers/${PREFIX}Allow` };
-export const REPLAYED: Reference = { $ref: `#/components/headers/${PREFIX}Replayed` };
-export const ETAG: Reference = { $ref: `#/components/headers/${PREFIX}ETag` };
-export const LAST_MODIFIED: Reference = { $ref: `#/components/headers/${PREFIX}LastModified` };
-export const CACHE_CONTROL: Reference = { $ref: `#/components/headers/${PREFIX}CacheControl` };
-export const LOCATION: Reference = { $ref: `#/components/headers/${PREFIX}Location` };
-const CHALLENGE: Reference = { $ref: `#/components/headers/${PREFIX}Challenge` };
-const RETRY_AFTER: Reference = { $ref: `#/components/headers/${PREFIX}RetryAfter` };
-const DETAIL: Reference = { $ref: `#/components/schemas/${PREFIX}Error` };
-const PROBLEM: Reference = { $ref: `#/components/schemas/${PREFIX}Problem` };
-const FIELD_ERRORS: Reference = { $ref: `#/components/schemas/${PREFIX}FieldErrors` };
+export const ALLOW: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}Allow` };
+export const REPLAYED: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}Replayed` };
+export const ETAG: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}ETag` };
+export const LAST_MODIFIED: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}LastModified` };
+export const CACHE_CONTROL: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}CacheControl` };
+export const LOCATION: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}Location` };
+const CHALLENGE: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}Challenge` };
+const RETRY_AFTER: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}RetryAfter` };
+const DETAIL: Reference = { $ref: `#/components/schemas/${COMPONENT_PREFIX}Error` };
+const PROBLEM: Reference = { $ref: `#/components/schemas/${COMPONENT_PREFIX}Problem` };
+const FIELD_ERRORS: Reference = { $ref: `#/components/schemas/${COMPONENT_PREFIX}FieldErrors` };
 
 function refusal(description: string, detail: string, headers: Response['headers'] = {}): Response {
   return {
@@ -79,7 +79,7 @@ const ERRORS_OF_ITEMS: Schema = { type: 'array', items: FIELD_ERRORS };
 
 const INVALID_ITEMS: Response = {
   description:
-    'What was sent does not fit: messages by field; of a list for each of its objects, in their order, `{}` where nothing is wrong.',
+    'The request is invalid. Messages by field; for a list, one object of messages for each item in the same order, `{}` for a valid item.',
   headers: { Allow: ALLOW },
   content: {
     'application/json': {
@@ -93,8 +93,7 @@ const INVALID_ITEMS: Response = {
 
 const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
   400: {
-    description:
-      'What was sent does not fit: messages by field, all of them together; or a body that is no JSON.',
+    description: 'The request is invalid: all messages by field; or the body is not valid JSON.',
     headers: { Allow: ALLOW },
     content: {
       'application/json': {
@@ -108,16 +107,16 @@ const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
       },
     },
   },
-  401: refusal('No credentials, or wrong ones.', 'Authentication credentials were not provided.', {
+  401: refusal('The credentials are missing or wrong.', 'Authentication credentials were not provided.', {
     'WWW-Authenticate': CHALLENGE,
   }),
   403: refusal(
-    'The caller is not permitted to do this.',
+    'The caller does not have the permission.',
     'You do not have permission to perform this action.',
   ),
-  404: refusal('There is no such object, or the caller may not see it.', 'Not found.'),
+  404: refusal('The object does not exist, or the caller may not see it.', 'Not found.'),
   406: refusal(
-    'The answer would be JSON, which the Accept header does not take.',
+    'The Accept header excludes all available formats.',
     'Could not satisfy the request Accept header.',
   ),
   409: refusal(
@@ -125,28 +124,28 @@ const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
     'This object cannot be deleted: objects of "polls.choice" still refer to it.',
   ),
   412: refusal(
-    'The object is not in the state that the request is about.',
+    'A precondition of the request is not met by the current state of the object.',
     'Precondition failed: the object is not as the request says.',
   ),
   413: refusal('The body is too large.', 'Request body is too large.'),
   415: refusal(
-    'The body is no JSON by its Content-Type, or is compressed in a way that is not decoded.',
+    'The Content-Type of the body is not JSON, or its compression is not supported.',
     'Unsupported media type "text/plain" in request.',
   ),
   422: refusal(
-    'The Idempotency-Key was sent with another request.',
+    'The Idempotency-Key has been used with a different request.',
     'This Idempotency-Key was sent with another request. Send a new one.',
   ),
   428: refusal(
-    'The request must say which state of the object it is about.',
+    'The request must have a precondition, such as If-Match.',
     'Precondition required: send If-Match with the ETag of the object.',
   ),
   429: refusal(
-    'The caller has asked too often, or sent wrong credentials too often.',
+    'The client has sent too many requests, or too many wrong credentials.',
     'Request was throttled. Expected available in 5 seconds.',
     { 'Retry-After': RETRY_AFTER },
   ),
-  500: refusal('Something unforeseen happened.', 'A server error occurred.'),
+  500: refusal('An unexpected error occurred.', 'A server error occurred.'),
   503: refusal(
     'The database cannot be reached.',
     'The service is temporarily unavailable. Try again later.',
@@ -154,7 +153,7 @@ const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
   ),
 };
 
-/** The same in the words of RFC 9457. */
+/** The same response in the format of RFC 9457. */
 function asProblem(response: Response): Response {
   return { ...response, content: { [PROBLEM_MEDIA_TYPE]: { schema: PROBLEM } } };
 }
@@ -165,7 +164,7 @@ const KEY_IN_USE_RESPONSE = refusal(
   { 'Retry-After': RETRY_AFTER },
 );
 
-/** What all operations share, in both forms. */
+/** The responses that all operations share, in both formats. */
 export const SHARED_RESPONSES: Readonly<Record<string, Response>> = Object.fromEntries(
   [
     ...Object.entries(RESPONSES).map(
@@ -183,13 +182,13 @@ export const SHARED_RESPONSES: Readonly<Record<string, Response>> = Object.fromE
 );
 
 export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
-  [`${PREFIX}Error`]: {
+  [`${COMPONENT_PREFIX}Error`]: {
     type: 'object',
     title: 'Error',
     properties: { detail: { type: 'string' } },
     required: ['detail'],
   },
-  [`${PREFIX}Problem`]: {
+  [`${COMPONENT_PREFIX}Problem`]: {
     type: 'object',
     title: 'Problem',
     description: 'RFC 9457.',
@@ -202,45 +201,48 @@ export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     required: ['type', 'title', 'status', 'detail'],
   },
-  [`${PREFIX}FieldErrors`]: {
+  [`${COMPONENT_PREFIX}FieldErrors`]: {
     type: 'object',
     title: 'Errors by field',
     description:
-      'Messages by the name of a field or of a parameter; `non_field_errors` holds those of no single one, and an embedded object has its own.',
+      'Messages by the name of a field or parameter. `non_field_errors` has messages that concern no single field; an embedded object has its own messages.',
     additionalProperties: { anyOf: [{ type: 'array', items: { type: 'string' } }, FIELD_ERRORS] },
   },
 };
 
 export const SHARED_HEADERS: Readonly<Record<string, unknown>> = {
-  [`${PREFIX}Allow`]: {
-    description: 'The methods that this URL serves.',
+  [`${COMPONENT_PREFIX}Allow`]: {
+    description: 'The methods that this URL supports.',
     schema: { type: 'string', examples: ['GET, POST, HEAD, OPTIONS'] },
   },
-  [`${PREFIX}Location`]: {
-    description: 'The absolute URL of the new object; left out where it cannot be asked for.',
+  [`${COMPONENT_PREFIX}Location`]: {
+    description: 'The absolute URL of the new object; omitted if the object has no URL.',
     schema: { type: 'string', format: 'uri' },
   },
-  [`${PREFIX}ETag`]: {
+  [`${COMPONENT_PREFIX}ETag`]: {
     description:
-      'Names the state of the object, for If-Match and If-None-Match; left out of an answer that does not show the whole object.',
+      'Identifies the state of the object, for If-Match and If-None-Match; omitted if the response does not contain the complete object.',
     schema: { type: 'string', examples: ['"v1.UqaD-NZh2AbhdPVI"'] },
   },
-  [`${PREFIX}LastModified`]: {
-    description: 'When the object was changed; told once that is a while ago.',
+  [`${COMPONENT_PREFIX}LastModified`]: {
+    description: 'The time of the last change of the object; omitted shortly after a change.',
     schema: { type: 'string', examples: ['Sat, 21 Nov 2026 08:00:00 GMT'] },
   },
-  [`${PREFIX}CacheControl`]: {
-    description: 'Who may keep the answer, and for how long.',
+  [`${COMPONENT_PREFIX}CacheControl`]: {
+    description: 'Who may cache the response, and for how long.',
     schema: { type: 'string', examples: ['private, no-cache'] },
   },
-  [`${PREFIX}Replayed`]: {
+  [`${COMPONENT_PREFIX}Replayed`]: {
     description:
-      '`true` where an earlier request with the same Idempotency-Key has made the object, and this is its answer.',
+      '`true` if an earlier request with the same Idempotency-Key created the object, and this is its response.',
     schema: { type: 'string', enum: ['true'] },
   },
-  [`${PREFIX}Challenge`]: {
-    description: 'How to say who one is, where the scheme has a challenge.',
+  [`${COMPONENT_PREFIX}Challenge`]: {
+    description: 'The challenges of the authentication schemes.',
     schema: { type: 'string', examples: ['Basic realm="api"'] },
   },
-  [`${PREFIX}RetryAfter`]: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+  [`${COMPONENT_PREFIX}RetryAfter`]: {
+    description: 'The seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 0 },
+  },
 };

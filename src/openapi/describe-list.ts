@@ -100,16 +100,16 @@ function namedParameters(
   const { filterGroups, queryLimits, searchFields, orderingFields } = resource;
   const groups = {
     schema: { type: 'string', maxLength: queryLimits.groupLength },
-    description: 'The filters put together: `or(votes__gte=3,not(text="A, b"))`.',
+    description: 'A combination of filters: `or(votes__gte=3,not(text="A, b"))`.',
   };
   const search = {
     schema: { type: 'string' },
     description:
-      'Objects in which every term occurs. Terms stand between blanks or commas; quotes keep a phrase together.',
+      'Objects that contain every term. Terms are separated by spaces or commas; a phrase in quotes is one term.',
   };
   const ordering = {
     schema: orderingSchema(resource),
-    description: 'Fields to order by, the first one first; `-` before a name turns it round.',
+    description: 'The fields to order by, in order of precedence; `-` before a name reverses its order.',
   };
   return new Map([
     ...(filterGroups ? [[parameterName(GROUPS_PARAMETER, resource), groups] as const] : []),
@@ -142,7 +142,7 @@ function termParameter(name: string, term: FilterTerm, { limits, suffixOf }: Ter
   if (term.kind === 'own') return query(name, valuesSchema(term.type, term.isList, limits));
   const suffix = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : suffixOf(term.lookup);
   const field = name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name;
-  return { ...query(name, termSchema(term, limits)), description: LOOKUPS[term.lookup](field) };
+  return { ...query(name, termSchema(term, limits)), description: LOOKUP_DESCRIPTIONS[term.lookup](field) };
 }
 
 function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits): Schema {
@@ -178,7 +178,7 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
   // The text of a composite key.
   const type: DataType =
     first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
-  if (TEXT_LOOKUPS.has(lookup)) return { type: 'string' };
+  if (TEXT_VALUED_LOOKUPS.has(lookup)) return { type: 'string' };
   switch (lookup) {
     case 'in':
       return valuesSchema(type, true, limits);
@@ -192,7 +192,7 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
 }
 
 /** Lookups whose value is a text, whatever the type of the column. */
-const TEXT_LOOKUPS: ReadonlySet<FieldTerm['lookup']> = new Set([
+const TEXT_VALUED_LOOKUPS: ReadonlySet<FieldTerm['lookup']> = new Set([
   'iexact',
   'contains',
   'icontains',
@@ -208,22 +208,22 @@ function askedSchema(type: DataType): Schema {
   return type.kind === 'decimal' || type.kind === 'bigint' ? textSchema(type) : valueSchema(type);
 }
 
-const LOOKUPS: Readonly<Record<FieldTerm['lookup'], (field: string) => string>> = {
-  exact: (field) => `\`${field}\` is this.`,
-  iexact: (field) => `\`${field}\` is this, in capitals or not.`,
-  gt: (field) => `\`${field}\` is greater.`,
-  gte: (field) => `\`${field}\` is greater or equal.`,
-  lt: (field) => `\`${field}\` is less.`,
-  lte: (field) => `\`${field}\` is less or equal.`,
+const LOOKUP_DESCRIPTIONS: Readonly<Record<FieldTerm['lookup'], (field: string) => string>> = {
+  exact: (field) => `\`${field}\` equals this value.`,
+  iexact: (field) => `\`${field}\` equals this value, case-insensitively.`,
+  gt: (field) => `\`${field}\` is greater than this value.`,
+  gte: (field) => `\`${field}\` is greater than or equal to this value.`,
+  lt: (field) => `\`${field}\` is less than this value.`,
+  lte: (field) => `\`${field}\` is less than or equal to this value.`,
   in: (field) =>
-    `\`${field}\` is one of these. Values may stand in one parameter with commas between them; one that has commas of its own stands in quotes.`,
-  range: (field) => `\`${field}\` is between these two, or one of them.`,
-  contains: (field) => `\`${field}\` contains this.`,
-  icontains: (field) => `\`${field}\` contains this, in capitals or not.`,
-  startswith: (field) => `\`${field}\` starts with this.`,
-  istartswith: (field) => `\`${field}\` starts with this, in capitals or not.`,
-  endswith: (field) => `\`${field}\` ends with this.`,
-  iendswith: (field) => `\`${field}\` ends with this, in capitals or not.`,
-  isnull: (field) => `\`${field}\` is null, or is not.`,
-  ne: (field) => `\`${field}\` is something else.`,
+    `\`${field}\` equals one of these values. One parameter may contain several values separated by commas; a value with commas is quoted.`,
+  range: (field) => `\`${field}\` is between these two values, both included.`,
+  contains: (field) => `\`${field}\` contains this text.`,
+  icontains: (field) => `\`${field}\` contains this text, case-insensitively.`,
+  startswith: (field) => `\`${field}\` starts with this text.`,
+  istartswith: (field) => `\`${field}\` starts with this text, case-insensitively.`,
+  endswith: (field) => `\`${field}\` ends with this text.`,
+  iendswith: (field) => `\`${field}\` ends with this text, case-insensitively.`,
+  isnull: (field) => `\`${field}\` is null (\`true\`) or not null (\`false\`).`,
+  ne: (field) => `\`${field}\` differs from this value, or is null.`,
 };

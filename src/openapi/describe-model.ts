@@ -1,14 +1,14 @@
 import type { ColumnField, Field, InnerField } from '../core/schema/field.js';
 import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
-import { isTaken, isWritable } from '../core/schema/field.js';
+import { isWritableIn, isWritable } from '../core/schema/field.js';
 import {
   bodySchema,
   exampleKey,
   exampleValue,
   givenKeySchema,
   keySchema,
-  nullable,
+  nullableSchema,
   valueSchema,
 } from './describe-value.js';
 import type { Expandable } from '../core/contracts/field-selection.js';
@@ -34,7 +34,7 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
     whole,
     expandable: resource.shape?.expandable ?? NOTHING,
   });
-  return objectOf(properties, {
+  return buildObjectSchema(properties, {
     title: resource.label,
     required: allFields && whole ? shown.map(({ name }) => name) : [],
   });
@@ -81,7 +81,7 @@ function shownProperties(
 /** What the caller may see of it: any of its fields may be missing. A serializer of the application's own writes what it likes. */
 function expandedObject(target: Resource, standing: Omit<Standing, 'whole'>): Schema {
   if (target.serializer.represent !== ModelSerializer.prototype.represent) return { type: 'object' };
-  return objectOf(shownProperties(target, { ...standing, whole: false }), { required: [] });
+  return buildObjectSchema(shownProperties(target, { ...standing, whole: false }), { required: [] });
 }
 
 /** Whose objects stand in the place of a field: behind a many-to-many its through objects. */
@@ -108,12 +108,12 @@ function shownValue(field: Field, object: Shown): Schema {
   switch (field.kind) {
     case 'column':
       return {
-        ...(mayBeNull(field) ? nullable(valueSchema(field.type)) : valueSchema(field.type)),
+        ...(isNullable(field) ? nullableSchema(valueSchema(field.type)) : valueSchema(field.type)),
         ...examples(exampleValue(field.type, field.label)),
       };
     case 'embedded': {
       const shown = field.fields.filter((inner) => inner.readable);
-      return objectOf(
+      return buildObjectSchema(
         shown.map((inner) => [inner.name, shownField(inner, object)]),
         { required: object.whole ? shown.map(({ name }) => name) : [] },
       );
@@ -121,8 +121,8 @@ function shownValue(field: Field, object: Shown): Schema {
     case 'to-one':
     case 'reverse-one':
       return {
-        ...(mayBeNull(field)
-          ? nullable(keySchema(field.relation.target.key))
+        ...(isNullable(field)
+          ? nullableSchema(keySchema(field.relation.target.key))
           : keySchema(field.relation.target.key)),
         ...examples(exampleKey(field.relation.target.key)),
       };
@@ -140,7 +140,7 @@ function shownValue(field: Field, object: Shown): Schema {
 }
 
 /** Of a foreign key with two properties one may say that it is nullable and the other not: bodies obey the stricter one, and rows that were there before the other. */
-function mayBeNull(field: Field): boolean {
+function isNullable(field: Field): boolean {
   if (field.nullable) return true;
   if (field.kind === 'column') return field.standsFor !== undefined && field.column.nullable;
   return (
@@ -156,9 +156,9 @@ export function requestSchema(
   operation: 'create' | 'update' | 'partialUpdate',
   given: ReadonlySet<string>,
 ): Schema {
-  const open = resource.fields.filter((field) => !given.has(field.name) && isTaken(field, operation));
+  const open = resource.fields.filter((field) => !given.has(field.name) && isWritableIn(field, operation));
   return {
-    ...bodyOf(open, operation),
+    ...bodyFieldsSchema(open, operation),
     title: `${resource.label}, ${TITLES[operation]}`,
     ...(resource.strict ? { additionalProperties: false } : {}),
   };
@@ -168,7 +168,7 @@ const TITLES = { create: 'to create', update: 'to replace', partialUpdate: 'to c
 
 type Writing = keyof typeof TITLES;
 
-function bodyOf(fields: readonly Field[], operation: Writing): Schema {
+function bodyFieldsSchema(fields: readonly Field[], operation: Writing): Schema {
   const needed = operation === 'partialUpdate' ? [] : fields.filter((field) => field.required);
   const standIns = new Map(
     needed.flatMap((field): readonly [Field, string][] =>
@@ -176,7 +176,7 @@ function bodyOf(fields: readonly Field[], operation: Writing): Schema {
     ),
   );
   return {
-    ...objectOf(
+    ...buildObjectSchema(
       fields.map((field) => [field.name, sentField(field, operation)]),
       { required: needed.filter((field) => !standIns.has(field)).map(({ name }) => name) },
     ),
@@ -213,8 +213,8 @@ function sentValue(field: Field, operation: Writing): Schema {
         ...(field.rules ? {} : examples(exampleValue(field.type, field.label))),
       };
     case 'embedded':
-      return bodyOf(
-        field.fields.filter((inner: InnerField) => isTaken(inner, operation)),
+      return bodyFieldsSchema(
+        field.fields.filter((inner: InnerField) => isWritableIn(inner, operation)),
         operation,
       );
     case 'to-one':
@@ -237,14 +237,14 @@ function ruledBody({ type, blank, rules }: ColumnField): Schema {
 }
 
 function orNull(schema: Schema, field: Pick<Field, 'nullable'>): Schema {
-  return field.nullable ? nullable(schema) : schema;
+  return field.nullable ? nullableSchema(schema) : schema;
 }
 
 function examples(value: unknown): Schema {
   return { examples: [value] };
 }
 
-function objectOf(
+function buildObjectSchema(
   properties: readonly (readonly [string, Schema])[],
   { title, required }: { readonly title?: string; readonly required: readonly string[] },
 ): Schema {

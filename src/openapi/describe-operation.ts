@@ -11,7 +11,7 @@ import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { operationName } from './component-names.js';
 import { amountOf, bulkQuery, inAmount, withKey } from './describe-bulk.js';
 import { conditionParameters } from './describe-conditions.js';
-import { knownAccess, placesOf, requirementsOf } from './describe-access.js';
+import { knownAccess, schemeNames, requirementsOf } from './describe-access.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
@@ -20,10 +20,10 @@ import { requestSchema } from './describe-model.js';
 import { describeResponses } from './describe-responses.js';
 import { pathKeySchema } from './describe-value.js';
 import { shapeParametersOf } from './describe-shape.js';
-import type { Operation, Parameter, Schema, SecurityRequirement } from './open-api-types.js';
+import type { OperationObject, Parameter, Schema, SecurityRequirement } from './open-api-types.js';
 
 /** One method of one URL: what it takes, and everything that it can answer. */
-export function describeOperation(described: DescribedRoute, place: DescribedPlace): Operation {
+export function describeOperation(described: DescribedRoute, place: DescribedPlace): OperationObject {
   const { route, action, operation } = described;
   const { resource } = route;
   const access = knownAccess(action?.permission ?? resource.permission, askedMethod(described));
@@ -43,7 +43,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
       ...conditionParameters(described),
       ...keyParameters(described),
     ],
-    ...bodyOf(described, place),
+    ...requestBodyOf(described, place),
     responses: describeResponses(described, access, place),
     ...(security ? { security } : {}),
   };
@@ -72,7 +72,7 @@ function securityOf(
   access: KnownAccess,
   { hasSecurity }: DescribedPlace,
 ): readonly SecurityRequirement[] | undefined {
-  if (placesOf(schemes).length > 0) return requirementsOf(schemes, access);
+  if (schemeNames(schemes).length > 0) return requirementsOf(schemes, access);
   return hasSecurity ? undefined : [];
 }
 
@@ -145,7 +145,10 @@ function listParameters(resource: Resource): readonly Parameter[] {
   return [...filterParameters(resource), ...describeList(resource, {}).parameters];
 }
 
-function bodyOf(described: DescribedRoute, place: DescribedPlace): Pick<Operation, 'requestBody'> {
+function requestBodyOf(
+  described: DescribedRoute,
+  place: DescribedPlace,
+): Pick<OperationObject, 'requestBody'> {
   const { route, method, operation } = described;
   if (operation === 'create' || operation === 'update' || operation === 'partialUpdate') {
     const { resource } = route;
@@ -192,7 +195,7 @@ function formParameters(described: DescribedRoute): readonly Parameter[] {
       in: 'query',
       required: false,
       schema: { type: 'string', enum: ['json', ...forms] },
-      description: 'The form of the answer; it wins over the Accept header.',
+      description: 'The format of the response; it has precedence over the Accept header.',
     },
   ];
 }
@@ -208,7 +211,7 @@ function keyParameters(described: DescribedRoute): readonly Parameter[] {
       required,
       schema: { type: 'string', minLength: 1, maxLength: 2 * MAX_IDEMPOTENCY_KEY + 2 },
       description:
-        'A new one, such as a UUID, for each new object; the same one when the request is sent again, and the object is made once.',
+        'A unique key for each new object, such as a UUID. A repeated request with the same key does not create the object again.',
     },
   ];
 }

@@ -32,14 +32,14 @@ export function describeResponses(
 }
 
 /** A method of the application can write the response itself, and throw any error. */
-const OWN_ANSWER: Response = { description: 'Whatever else the application answers.' };
+const OWN_ANSWER: Response = { description: 'Any other response of the application.' };
 
 function ownSuccess({ action }: DescribedRoute): Responses {
   const answer = {
-    [String(action?.code ?? statusOf(undefined))]: answered("The answer of the application's own.", {}),
+    [String(action?.code ?? statusOf(undefined))]: answered('The response of the application.', {}),
   };
   return action?.code === undefined
-    ? { ...answer, 204: { description: 'The answer has nothing to say.', headers: { Allow: ALLOW } } }
+    ? { ...answer, 204: { description: 'The response has no content.', headers: { Allow: ALLOW } } }
     : answer;
 }
 
@@ -50,7 +50,7 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
   const object = objectSchema(described, access, place);
   const state = stateHeaders(described);
   if (amountOf(described) === 'many')
-    return { [status]: answered('The whole objects.', inAmount(object, 'many', route.resource)) };
+    return { [status]: answered('The complete objects.', inAmount(object, 'many', route.resource)) };
   switch (operation) {
     case 'list': {
       const { schema, headers } = describeList(route.resource, object);
@@ -60,7 +60,7 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
       return createdResponses(described, status, object);
     default:
       return {
-        [status]: inForms(answered('The whole object.', object, state), described),
+        [status]: inForms(answered('The complete object.', object, state), described),
         ...notModifiedResponse(described),
       };
   }
@@ -72,13 +72,13 @@ function deletedResponses(described: DescribedRoute, access: KnownAccess, place:
   if (amount !== 'many' && route.resource.returnDeleted)
     return {
       [String(action?.code ?? statusOf('destroy'))]: answered(
-        'The object that is deleted, as GET showed it; its key, where GET did not.',
+        'The deleted object as GET represents it, or its key if GET is not permitted.',
         { anyOf: [objectSchema(described, access, place), keyOnlySchema(route.resource)] },
       ),
     };
   return {
     [String(action?.code ?? 204)]: {
-      description: amount === 'many' ? 'They are deleted.' : 'It is deleted.',
+      description: amount === 'many' ? 'The objects have been deleted.' : 'The object has been deleted.',
       headers: { Allow: ALLOW },
     },
   };
@@ -97,7 +97,7 @@ function createdResponses(described: DescribedRoute, status: string, object: Sch
   const created = answered(description, objects, { ...location, ...stateHeaders(described), ...replayed });
   return isUpsert(described)
     ? {
-        200: answered('All of them were there already, and are changed.', objects, replayed),
+        200: answered('All objects existed and have been updated.', objects, replayed),
         [status]: created,
       }
     : { [status]: created };
@@ -110,7 +110,7 @@ function isUpsert(described: DescribedRoute): boolean {
 function notModifiedResponse(described: DescribedRoute): Responses {
   if (described.operation !== 'retrieve' || !described.route.resource.conditional) return {};
   const headers = { Allow: ALLOW, ...stateHeaders(described) };
-  return { 304: { description: 'The caller has the object in this state.', headers } };
+  return { 304: { description: 'The client has the current state of the object.', headers } };
 }
 
 function keyOnlySchema(resource: Resource): Schema {
@@ -126,7 +126,7 @@ function answered(description: string, schema: Schema, headers: Response['header
   return { description, headers: { Allow: ALLOW, ...headers }, content: { [JSON_TYPE]: { schema } } };
 }
 
-const OF_A_FORM = { description: 'Of another form than JSON.', schema: { type: 'string' } } as const;
+const OF_A_FORM = { description: 'Of formats other than JSON.', schema: { type: 'string' } } as const;
 
 function inForms(response: Response, described: DescribedRoute): Response {
   const forms = formsOf(described);

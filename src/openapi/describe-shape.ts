@@ -8,27 +8,43 @@ import type { Parameter, Schema } from './open-api-types.js';
 export function shapeParametersOf(resource: Resource): readonly Parameter[] {
   const { shape: rules } = resource;
   if (!rules) return [];
-  const known = namesOf(resource);
+  const known = fieldNamesSchema(resource);
   const { fieldsParameter, omitParameter, expandParameter, expandable } = rules;
   return [
     ...(fieldsParameter === undefined
       ? []
-      : [names(fieldsParameter, 'These fields only; dots lead into objects.', known)]),
+      : [
+          namesParameter(
+            fieldsParameter,
+            'Only these fields; a dotted path selects a field of a nested object.',
+            known,
+          ),
+        ]),
     ...(omitParameter === undefined
       ? []
-      : [names(omitParameter, 'All fields but these; dots lead into objects.', known)]),
+      : [
+          namesParameter(
+            omitParameter,
+            'All fields except these; a dotted path selects a field of a nested object.',
+            known,
+          ),
+        ]),
     ...(expandParameter === undefined
       ? []
       : [
-          names(expandParameter, 'Objects in the places of keys and links, where the caller may see them.', {
-            enum: pathsOf(expandable),
-          }),
+          namesParameter(
+            expandParameter,
+            'Related objects in place of their keys and links, if the caller may see them.',
+            {
+              enum: expandablePaths(expandable),
+            },
+          ),
         ]),
   ];
 }
 
 /** A strict model refuses names that it does not have, unless its serializer has names of its own. */
-function namesOf({ strict, fields, serializer }: Resource): Schema {
+function fieldNamesSchema({ strict, fields, serializer }: Resource): Schema {
   if (!strict || serializer.represent !== ModelSerializer.prototype.represent) return {};
   return { pattern: `^${patternOf(fields)}$` };
 }
@@ -45,7 +61,7 @@ function patternOf(fields: readonly Field[]): string {
   return `(${patterns.join('|')})`;
 }
 
-function names(name: string, description: string, known: Schema): Parameter {
+function namesParameter(name: string, description: string, known: Schema): Parameter {
   return {
     name,
     in: 'query',
@@ -57,10 +73,10 @@ function names(name: string, description: string, known: Schema): Parameter {
   };
 }
 
-function pathsOf(expandable: Expandable, within = ''): readonly string[] {
+function expandablePaths(expandable: Expandable, within = ''): readonly string[] {
   return [...expandable].flatMap(([name, behind]) => [
     within + name,
-    ...pathsOf(behind, `${within}${name}.`),
+    ...expandablePaths(behind, `${within}${name}.`),
   ]);
 }
 

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataType } from '../core/schema/data-type.js';
 import { parseValue } from '../core/values/parse-value.js';
-import { bodySchema, exampleValue, nullable, valueSchema } from './describe-value.js';
+import { bodySchema, exampleValue, nullableSchema, valueSchema } from './describe-value.js';
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
@@ -56,7 +56,7 @@ describe.each(
   });
 
   test('null fits where it may be null, and else nowhere but in JSON', () => {
-    expect(ajv.validate(nullable(valueSchema(type)), null)).toBe(true);
+    expect(ajv.validate(nullableSchema(valueSchema(type)), null)).toBe(true);
     expect(ajv.validate(valueSchema(type), null)).toBe(type.kind === 'json');
   });
 });

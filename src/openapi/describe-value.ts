@@ -73,7 +73,7 @@ function listBody({ of, storage }: TypeOf<'list'>): Schema {
   return { items: { ...items, pattern: '^[^,]*$' }, not: blank };
 }
 
-export function nullable(schema: Schema): Schema {
+export function nullableSchema(schema: Schema): Schema {
   const { type, enum: values } = schema;
   if (type === undefined && values === undefined) return schema;
   const types = Array.isArray(type) ? (type as readonly unknown[]) : [type];

@@ -1,4 +1,4 @@
-import type { Operation, Responses, Schema } from './open-api-types.js';
+import type { OperationObject, Responses, Schema } from './open-api-types.js';
 
 /** What @nestjs/swagger says of a method of the application's, from its own decorators or by default. */
 export type ToldOperation = Readonly<Record<string, unknown>>;
@@ -15,10 +15,10 @@ export interface Merging {
  * nobody said anything, an empty answer of 201 for a POST, is no word of the application's.
  */
 export function mergeOperation(
-  operation: Operation,
+  operation: OperationObject,
   told: ToldOperation,
   { isOverride, unique }: Merging,
-): Operation & ToldOperation {
+): OperationObject & ToldOperation {
   const { operationId, parameters, requestBody, responses, summary, tags: _tags, security, ...others } = told;
   const said = saidResponses(responses);
   const explicitId = typeof operationId === 'string' && !operationId.includes(' ');
@@ -27,10 +27,10 @@ export function mergeOperation(
     ...others,
     ...(explicitId ? { operationId: unique(operationId) } : {}),
     ...(typeof summary === 'string' && summary !== '' ? { summary } : {}),
-    ...(Array.isArray(security) ? { security: security as Operation['security'] } : {}),
+    ...(Array.isArray(security) ? { security: security as OperationObject['security'] } : {}),
     parameters: mergeParameters(operation.parameters, parameters),
     ...(saysSomething(requestBody)
-      ? { requestBody: requestBody as NonNullable<Operation['requestBody']> }
+      ? { requestBody: requestBody as NonNullable<OperationObject['requestBody']> }
       : {}),
     responses: isOverride ? { ...operation.responses, ...said } : mergeResponses(operation.responses, said),
   };
@@ -58,9 +58,12 @@ function mergeResponses(generated: Responses, said: Responses): Responses {
   return { ...Object.fromEntries(kept), ...said };
 }
 
-function mergeParameters(generated: Operation['parameters'], told: unknown): Operation['parameters'] {
-  const own = Array.isArray(told) ? (told as Operation['parameters']) : [];
-  const isOwn = (parameter: Operation['parameters'][number]): boolean =>
+function mergeParameters(
+  generated: OperationObject['parameters'],
+  told: unknown,
+): OperationObject['parameters'] {
+  const own = Array.isArray(told) ? (told as OperationObject['parameters']) : [];
+  const isOwn = (parameter: OperationObject['parameters'][number]): boolean =>
     own.some((each) => each.in === parameter.in && each.name === parameter.name);
   return [...generated.filter((each) => !isOwn(each)), ...own];
 }

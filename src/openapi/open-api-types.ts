@@ -28,7 +28,7 @@ export type Responses = Readonly<Record<string, Response | Reference>>;
 /** Scopes by the name of a security scheme; an empty one is an anonymous caller. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
-export interface Operation {
+export interface OperationObject {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

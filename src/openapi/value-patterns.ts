@@ -18,7 +18,7 @@ export function shownDecimal({ unsigned, exact }: TypeOf<'decimal'>): string {
 /** A decimal of a body: a text with the digits that the column has, or a number of these that JSON carries exactly. */
 export function decimalBody(type: TypeOf<'decimal'>): Schema {
   const { precision, scale, unsigned } = type;
-  const places = placesOf(type);
+  const places = decimalPlaces(type);
   const largest =
     precision === undefined || places === undefined
       ? Number.MAX_SAFE_INTEGER
@@ -31,7 +31,7 @@ export function decimalBody(type: TypeOf<'decimal'>): Schema {
   };
 }
 
-function placesOf({ precision, scale }: TypeOf<'decimal'>): number | undefined {
+function decimalPlaces({ precision, scale }: TypeOf<'decimal'>): number | undefined {
   return scale ?? (precision === undefined ? undefined : 0);
 }
 
@@ -73,13 +73,13 @@ export function base64Length({ minLength, maxLength }: TypeOf<'binary'>): Schema
     ...(maxLength === undefined ? [] : [tooMany(maxLength)]),
   ].filter((rule) => rule !== '');
   return {
-    ...(minLength === undefined ? {} : { minLength: charactersOf(minLength) }),
-    ...(maxLength === undefined ? {} : { maxLength: charactersOf(maxLength) }),
+    ...(minLength === undefined ? {} : { minLength: base64Characters(minLength) }),
+    ...(maxLength === undefined ? {} : { maxLength: base64Characters(maxLength) }),
     ...(rules.length === 0 ? {} : { pattern: `^${rules.join('')}` }),
   };
 }
 
-function charactersOf(bytes: number): number {
+function base64Characters(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
@@ -87,13 +87,13 @@ function charactersOf(bytes: number): number {
 function tooFew(bytes: number): string {
   if (bytes === 0 || bytes % 3 === 1) return '';
   const padding = bytes % 3 === 0 ? '=' : '==';
-  return `(?!.{${charactersOf(bytes) - padding.length}}${padding}$)`;
+  return `(?!.{${base64Characters(bytes) - padding.length}}${padding}$)`;
 }
 
 /** Base64 of the same length can hold one byte or two more. */
 function tooMany(bytes: number): string {
   const free = (3 - (bytes % 3)) % 3;
-  return free === 0 ? '' : `(?!.{${charactersOf(bytes) - free}}[^=])`;
+  return free === 0 ? '' : `(?!.{${base64Characters(bytes) - free}}[^=])`;
 }
 
 /** A key of several columns: each value percent-encoded, with commas between them (contract 1.4). */

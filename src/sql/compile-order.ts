@@ -3,7 +3,7 @@ import type { Key, OrderTerm } from '../core/schema/resource-schema.js';
 import type { Scope } from './query-scope.js';
 
 /** The row at which a page starts. */
-export interface CursorPosition {
+export interface RowPosition {
   /** The cursor values of the row, one for each term of the order. */
   readonly values: readonly unknown[];
   /** Whether the page contains the row itself. */
@@ -50,7 +50,7 @@ export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readon
  */
 export function compileAfter(
   order: readonly OrderTerm[],
-  { values, inclusive }: CursorPosition,
+  { values, inclusive }: RowPosition,
   scope: Scope,
 ): string {
   const [first, ...more] = order;

@@ -149,9 +149,9 @@ function compileRange(operand: Operand, [low, high]: readonly [Json, Json], scop
   );
 }
 
-type TextLookup = Extract<Lookup, 'iexact' | `${'i' | ''}${'contains' | 'startswith' | 'endswith'}`>;
+type TextMatchLookup = Extract<Lookup, 'iexact' | `${'i' | ''}${'contains' | 'startswith' | 'endswith'}`>;
 
-const TEXT_MATCHES: Readonly<Record<TextLookup, Pick<TextPart, 'where' | 'insensitive'>>> = {
+const TEXT_MATCHES: Readonly<Record<TextMatchLookup, Pick<TextPart, 'where' | 'insensitive'>>> = {
   iexact: { where: 'whole', insensitive: true },
   contains: { where: 'anywhere', insensitive: false },
   icontains: { where: 'anywhere', insensitive: true },

@@ -62,29 +62,10 @@ function head({ status, headers }: Answer): string {
 function parseCurl(command: string, variables: Variables): Curl {
   const [program, ...words] = shellWords(command, variables);
   if (program !== 'curl') throw new Error(`Only curl is run, and not: ${command}`);
-  const headers: Record<string, string> = {};
-  let url: string | undefined;
-  let method: string | undefined;
-  let body: string | undefined;
-  let include = false;
-  let format = '';
-  while (words.length > 0) {
-    const word = words.shift() ?? '';
-    if (word === '-s') continue;
-    if (word === '-i') include = true;
-    else if (word === '-X') method = words.shift();
-    else if (word === '-d') body = words.shift();
-    else if (word === '-w') format = words.shift() ?? '';
-    else if (word === '-u')
-      headers.authorization = `Basic ${Buffer.from(words.shift() ?? '').toString('base64')}`;
-    else if (word === '-H') {
-      const [name = '', ...value] = (words.shift() ?? '').split(':');
-      headers[name.toLowerCase()] = value.join(':').trim();
-    } else if (word.startsWith('-') || url !== undefined)
-      throw new Error(`This option of curl is not known here: ${word}`);
-    else url = word;
-  }
-  const [, host, path] = /^http:\/\/([^/]+)(\/.*)$/.exec(url ?? '') ?? [];
+  const curl = { headers: {}, include: false, format: '' } as ParsedWords;
+  while (words.length > 0) readWord(curl, words);
+  const { headers, url = '', method, body, include, format } = curl;
+  const [, host, path] = /^http:\/\/([^/]+)(\/.*)$/.exec(url) ?? [];
   if (host === undefined || path === undefined) throw new Error(`No URL in: ${command}`);
   if (body !== undefined) headers['content-type'] ??= 'application/x-www-form-urlencoded';
   return {
@@ -96,6 +77,47 @@ function parseCurl(command: string, variables: Variables): Curl {
     include,
     format,
   };
+}
+
+interface ParsedWords {
+  readonly headers: Record<string, string>;
+  include: boolean;
+  format: string;
+  url?: string;
+  method?: string;
+  body?: string;
+}
+
+const OPTIONS: Readonly<Record<string, (curl: ParsedWords, words: string[]) => void>> = {
+  '-s': () => undefined,
+  '-i': (curl) => {
+    curl.include = true;
+  },
+  '-X': (curl, words) => {
+    curl.method = words.shift() ?? '';
+  },
+  '-d': (curl, words) => {
+    curl.body = words.shift() ?? '';
+  },
+  '-w': (curl, words) => {
+    curl.format = words.shift() ?? '';
+  },
+  '-u': ({ headers }, words) => {
+    headers['authorization'] = `Basic ${Buffer.from(words.shift() ?? '').toString('base64')}`;
+  },
+  '-H': ({ headers }, words) => {
+    const [name = '', ...value] = (words.shift() ?? '').split(':');
+    headers[name.toLowerCase()] = value.join(':').trim();
+  },
+};
+
+function readWord(curl: ParsedWords, words: string[]): void {
+  const word = words.shift() ?? '';
+  const option = OPTIONS[word];
+  if (option) option(curl, words);
+  else if (word.startsWith('-') || curl.url !== undefined)
+    throw new Error(`This option of curl is not known here: ${word}`);
+  else curl.url = word;
 }
 
 /**

@@ -431,22 +431,22 @@ describe('a version that stands in a header', () => {
         (await client.send('OPTIONS', NOTES, asked)).status,
       ]).toEqual([200, 405, 200]);
       for (const headers of [{}, { 'x-version': '1' }] as readonly Record<string, string>[]) {
-        for (const [path, methods] of [
-          [NOTES, ['GET', 'HEAD', 'POST', 'OPTIONS']],
-          [`${NOTES}v/`, ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
-        ] as const) {
-          for (const method of methods) {
-            const other = await client.send(method, path, {
-              headers,
-              ...(method === 'POST' ? { body: { code: 'w' } } : {}),
-            });
-            expect([method, path, other.status, other.json]).toEqual([
-              method,
-              path,
-              404,
-              method === 'HEAD' ? undefined : NOT_FOUND,
-            ]);
-          }
+        const ofObjects = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+        const routes: readonly (readonly [string, string])[] = [
+          ...['GET', 'HEAD', 'POST', 'OPTIONS'].map((method) => [method, NOTES] as const),
+          ...ofObjects.map((method) => [method, `${NOTES}v/`] as const),
+        ];
+        for (const [method, path] of routes) {
+          const other = await client.send(method, path, {
+            headers,
+            ...(method === 'POST' ? { body: { code: 'w' } } : {}),
+          });
+          expect([method, path, other.status, other.json]).toEqual([
+            method,
+            path,
+            404,
+            method === 'HEAD' ? undefined : NOT_FOUND,
+          ]);
         }
       }
       expect((await client.get(NOTES, asked)).json).toMatchObject([{ code: 'v' }]);

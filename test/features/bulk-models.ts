@@ -21,11 +21,20 @@ export class Roles implements Permission {
       return method === 'GET'
         ? allow({ rows: where('owner', 'eve'), readable: ['id', 'code', 'votes', 'owner', 'shelf'] })
         : allow({ rows: where('owner', 'eve') });
-    if (name === 'blind') return method === 'GET' ? allow({ rows: where('owner', 'blind') }) : allow();
-    if (name === 'mute') return method === 'GET' ? deny() : allow();
-    if (name === 'adder') return method === 'POST' || method === 'GET' ? allow() : deny();
-    if (name === 'narrow') return method === 'PATCH' ? allow({ writable: ['votes'] }) : allow();
-    return allow();
+    return this.restricted(name, method) ?? allow();
+  }
+
+  private restricted(name: string | undefined, method: string): Grant | Denial | undefined {
+    switch (`${name ?? ''} ${method}`) {
+      case 'blind GET':
+        return allow({ rows: where('owner', 'blind') });
+      case 'mute GET':
+        return deny();
+      case 'narrow PATCH':
+        return allow({ writable: ['votes'] });
+      default:
+        return name === 'adder' && method !== 'POST' && method !== 'GET' ? deny() : undefined;
+    }
   }
 }
 

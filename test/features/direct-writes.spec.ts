@@ -7,6 +7,7 @@ import {
   Column,
   CreateDateColumn,
   Entity,
+  JoinColumn,
   PrimaryGeneratedColumn,
   UpdateDateColumn,
   VersionColumn,
@@ -68,6 +69,17 @@ class Secretive {
   @VersionColumn() version: number;
 }
 
+/** The foreign key is a column, too. */
+@Restify(OPTIONS)
+@Entity('direct_assigned')
+class Assigned {
+  @PrimaryGeneratedColumn() id: number;
+  @MaxLength(5) @Column() title: string;
+  @Column({ type: 'int', nullable: true }) ownerId: number | null;
+  @ManyToOne(() => Owner, { nullable: true }) @JoinColumn({ name: 'ownerId' }) owner: Relation<Owner> | null;
+  @VersionColumn() version: number;
+}
+
 /** Neither version nor date: JSON alone. */
 @Restify(OPTIONS)
 @Entity('direct_document')
@@ -79,7 +91,7 @@ class Document {
   @Column({ type: 'simple-enum', enum: ['draft', 'open'], default: 'draft' }) state: string;
 }
 
-const ENTITIES = [Owner, Stamped, HiddenVersion, Versioned, Secretive, Document];
+const ENTITIES = [Owner, Stamped, HiddenVersion, Versioned, Secretive, Assigned, Document];
 const URL = '/rest/v1/direct/';
 const LONG_AGO = '2001-02-03 04:05:06';
 
@@ -165,6 +177,37 @@ onEachDatabase('a write by one statement', (database) => {
     expect(versions).toEqual([2, 3, 4, 5, 6, 7]);
     expect(await change('secretive', id, { title: 'b' })).toMatchObject({ version: 8 });
     expectDirect(1);
+  });
+
+  test('counts a version for a related row that is set by the relation and by its column', async () => {
+    const [first, second, third] = [
+      (await create('owner', { name: 'a' }))['id'],
+      (await create('owner', { name: 'b' }))['id'],
+      (await create('owner', { name: 'c' }))['id'],
+    ];
+    const { id, version } = await create('assigned', { title: 'a', owner: first, ownerId: first });
+    expect(version).toBe(1);
+    const url = `${URL}assigned/${String(id)}/`;
+    for (const [body, owner, count] of [
+      [{ owner: first, ownerId: first }, first, 1],
+      [{ owner: second, ownerId: first }, second, 2],
+      [{ owner: second, ownerId: third, title: 'b' }, third, 3],
+      [{ owner: null, ownerId: third }, null, 4],
+      [{ owner: null, ownerId: null, title: 'b' }, null, 4],
+    ] as const)
+      expect((await started.client.patch(url, body)).json).toMatchObject({
+        owner,
+        ownerId: owner,
+        version: count,
+      });
+    for (const body of [
+      { owner: first, ownerId: second },
+      { owner: 987_654, ownerId: null },
+      { owner: null, ownerId: 987_654 },
+      { owner: first, ownerId: null, title: 'too long' },
+    ])
+      expect([body, (await started.client.patch(url, body)).status]).toEqual([body, 400]);
+    expect((await started.client.get(url)).json).toMatchObject({ owner: null, title: 'b', version: 4 });
   });
 
   test('meets the precondition on the version, once of several simultaneous ones', async () => {

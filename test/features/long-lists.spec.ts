@@ -394,12 +394,12 @@ onEachDatabase('a list of 3,500 objects', (database) => {
     );
     await dataSource.getRepository(Shelf).save([{ id: 1 }, { id: 2 }]);
     const { driver } = dataSource;
-    const [table, id, word] = ['long_word', 'id', 'word'].map((name) => driver.escape(name));
-    const sorted = (
-      await dataSource.query<{ id: string }[]>(
-        `SELECT ${id ?? ''} AS id FROM ${table ?? ''} ORDER BY ${word ?? ''} DESC, ${id ?? ''}`,
-      )
-    ).map((row) => row.id);
+    const [table, id, word] = [driver.escape('long_word'), driver.escape('id'), driver.escape('word')];
+    const keysBy = async (order: string): Promise<readonly string[]> =>
+      (await dataSource.query<{ id: string }[]>(`SELECT ${id} AS id FROM ${table} ORDER BY ${order}`)).map(
+        (row) => row.id,
+      );
+    const sorted = await keysBy(`${word} DESC, ${id}`);
     const rows = expectOk(await client.get('/rest/v1/long/word/?ordering=-word'));
     expect(rows.map((row) => row.id)).toEqual(sorted);
     expect(rows[0]?.shout).toBe('W6');
@@ -414,11 +414,7 @@ onEachDatabase('a list of 3,500 objects', (database) => {
       ]),
     );
     const through = expectOk(await client.get('/rest/v1/long/shelf/1/words/'));
-    const byKey = (
-      await dataSource.query<{ id: string }[]>(
-        `SELECT ${id ?? ''} AS id FROM ${table ?? ''} ORDER BY ${id ?? ''}`,
-      )
-    ).map((row) => row.id);
+    const byKey = await keysBy(id);
     expect(through).toEqual(byKey.map((key) => ({ id: key, shelf: 1, word: key })));
     expect(
       expectOk(await client.get('/rest/v1/long/shelf/1/words/?ordering=-word')).map((row) => row.word),

@@ -125,9 +125,9 @@ onEachDatabase('nulls in an order', (database) => {
       const all = await manager.find(Book);
       const expected = all
         .sort((a, b) => {
-          if (a.votes === null || b.votes === null)
-            return a.votes === b.votes ? a.id - b.id : (a.votes === null) === first ? -1 : 1;
-          return (descending ? b.votes - a.votes : a.votes - b.votes) || a.id - b.id;
+          if (a.votes === b.votes) return a.id - b.id;
+          if (a.votes === null || b.votes === null) return (a.votes === null) === first ? -1 : 1;
+          return descending ? b.votes - a.votes : a.votes - b.votes;
         })
         .map(({ id }) => id);
       expect([ordering, await ids(`book/?ordering=${ordering}`)]).toEqual([ordering, expected]);

@@ -319,12 +319,11 @@ onEachDatabase('JSON', (database) => {
 
 onEachDatabase('what the database makes', (database) => {
   const join = database.name === 'mariadb' ? `CONCAT(name, '!')` : `name || '!'`;
-  const uuid =
-    database.name === 'sqlite'
-      ? `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
-      : database.name === 'postgres'
-        ? 'gen_random_uuid()'
-        : 'uuid()';
+  const uuid = {
+    sqlite: `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`,
+    postgres: 'gen_random_uuid()',
+    mariadb: 'uuid()',
+  }[database.name];
   const Made = (() => {
     class Rows {
       readonly id: number;

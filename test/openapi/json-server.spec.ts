@@ -37,8 +37,8 @@ test("the parameters of json-server's dialect are described by their types", asy
     expect(texts).toMatchObject({
       votes_gte: '`votes` is greater or equal.',
       is_exact: '`is_exact` is this.',
-      text_like: '`text` contains this, in capitals or not.',
-      text_ne: '`text` is something else.',
+      text_like: '`text` contains this text, case-insensitively.',
+      text_ne: '`text` differs from this value, or is null.',
     });
     expect((await started.client.get('/rest/v1/js/told/?votes_gte=1&text_like=a')).status).toBe(200);
   } finally {

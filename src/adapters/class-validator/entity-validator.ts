@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isEverTaken } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { ReadRules } from '../../core/schema/value-rules.js';
+import type { ClassRulesReader } from '../../core/schema/value-rules.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
 import { validatedView, writtenWithin } from './validated-view.js';
@@ -37,7 +37,7 @@ export interface EntityValidator {
   /** Whether a class has validation decorators. */
   validates(target: unknown): boolean;
   /** The rules of a class as far as a JSON Schema can express them. */
-  readonly rulesOf: ReadRules;
+  readonly rulesOf: ClassRulesReader;
 }
 
 /** The global variable in which all copies of class-validator store the metadata of decorators. */
@@ -73,7 +73,7 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
 function datesAsTextsOf(library: ClassValidator): DatesAsTexts {
   const known = new WeakMap<object, ReadonlySet<string>>();
   return (type) => {
-    if (typeof type !== 'function') return NONE;
+    if (typeof type !== 'function') return NO_NAMES;
     const properties =
       known.get(type) ??
       new Set(
@@ -88,7 +88,7 @@ function datesAsTextsOf(library: ClassValidator): DatesAsTexts {
   };
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 /** The names of the validators that expect a date as text: @IsDateString, @IsISO8601, @IsRFC3339. */
 const DATE_TEXT_VALIDATORS: ReadonlySet<string> = new Set(['isDateString', 'isIso8601', 'isRFC3339']);
 

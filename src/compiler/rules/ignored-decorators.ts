@@ -48,7 +48,7 @@ function kept(
     resource.relations.get(relation.path)?.target.registered === true;
   return [...declaredColumns(entity), ...entity.relations]
     .filter((member) => exposedMember(member, { entity, options, isServed }).kept)
-    .filter(({ path }) => isTaken(path.split('.'), resource.fields))
+    .filter(({ path }) => isWrittenPath(path.split('.'), resource.fields))
     .map(
       ({ path }) =>
         `${entity.name}.${path} is hidden by @Exclude() of class-transformer, and required: bodies may write it, and no answer shows it.` +
@@ -68,8 +68,8 @@ function hiddenKeys(entity: EntityDeclaration['entity'], options: Options): read
     );
 }
 
-function isTaken([name, ...rest]: readonly string[], fields: readonly Field[]): boolean {
+function isWrittenPath([name, ...rest]: readonly string[], fields: readonly Field[]): boolean {
   const field = fields.find((each) => each.name === name);
   if (!field || !isWritable(field)) return false;
-  return field.kind === 'embedded' && rest.length > 0 ? isTaken(rest, field.fields) : true;
+  return field.kind === 'embedded' && rest.length > 0 ? isWrittenPath(rest, field.fields) : true;
 }

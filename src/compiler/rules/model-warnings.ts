@@ -3,7 +3,7 @@ import type { CompilerInput } from '../blueprint.js';
 import { lateAuthGuards } from './late-auth-guards.js';
 import { openModelWarnings } from './open-models.js';
 import { untypedFields } from './untyped-fields.js';
-import { unmappedRelations } from './unmapped-relations.js';
+import { unmappedRelationWarnings } from './unmapped-relations.js';
 import { ignoredDecorators } from './ignored-decorators.js';
 import { junctionWarnings } from './verify-junctions.js';
 
@@ -13,7 +13,7 @@ export function modelWarnings(blueprint: CompilerInput, model: CompiledModel): r
     ...openModelWarnings(blueprint),
     ...lateAuthGuards(blueprint),
     ...untypedFields(blueprint),
-    ...unmappedRelations(blueprint),
+    ...unmappedRelationWarnings(blueprint),
     ...junctionWarnings(blueprint, model),
     ...ignoredDecorators(blueprint, model),
   ];

@@ -4,9 +4,9 @@ import { isGuard } from './unfit-scheme.js';
 
 /** Warns about models that every caller may read and write because no permission is declared: one sentence for the log. */
 export function openModelWarnings({ prefix, drafts, defaults }: CompilerInput): readonly string[] {
-  if (defaults.permissions !== undefined || isGuarded(defaults)) return [];
+  if (defaults.permissions !== undefined || hasGuards(defaults)) return [];
   const open = drafts.filter(
-    ({ declaration: { options } }) => options.permissions === undefined && !isGuarded(options),
+    ({ declaration: { options } }) => options.permissions === undefined && !hasGuards(options),
   );
   if (open.length === 0) return [];
   const names = open.map(({ app, model }) => `${app ?? ''}.${model}`).join(', ');
@@ -17,6 +17,6 @@ export function openModelWarnings({ prefix, drafts, defaults }: CompilerInput): 
 }
 
 /** Whether a guard protects it: a guard in `authentication` rejects unauthenticated callers. */
-function isGuarded({ guards, authentication }: Pick<RestifyOptions, 'guards' | 'authentication'>): boolean {
+function hasGuards({ guards, authentication }: Pick<RestifyOptions, 'guards' | 'authentication'>): boolean {
   return (guards?.length ?? 0) > 0 || authentication?.some(isGuard) === true;
 }

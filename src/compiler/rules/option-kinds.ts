@@ -14,11 +14,11 @@ export interface OptionFlaw {
 /** A validator of an option's value. Never called with undefined, which means an absent option. */
 export type OptionKind = (given: unknown) => readonly OptionFlaw[];
 
-const NONE: readonly OptionFlaw[] = [];
+const NO_FLAWS: readonly OptionFlaw[] = [];
 
 function kindOf(fits: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
   return (given) =>
-    fits(given) ? NONE : (nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is ${noun}`, repair }]);
+    fits(given) ? NO_FLAWS : (nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is ${noun}`, repair }]);
 }
 
 /** A list with items of one kind. */
@@ -28,7 +28,7 @@ function listOf(item: (given: unknown) => boolean, noun: string, repair: string)
       return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is no list`, repair }];
     return given.flatMap((each: unknown, index) =>
       item(each)
-        ? NONE
+        ? NO_FLAWS
         : [
             {
               at: `[${index}]`,
@@ -57,7 +57,7 @@ function shown(given: unknown): string {
 
 const CIRCLE = 'It is not there yet: look for files that import each other in a circle.';
 
-function isText(given: unknown): boolean {
+function isNonEmptyText(given: unknown): boolean {
   return typeof given === 'string' && given !== '';
 }
 
@@ -65,7 +65,7 @@ function isClass(given: unknown): boolean {
   return typeof given === 'function';
 }
 
-function isObject(given: unknown): given is Readonly<Record<string, unknown>> {
+function isPlainObject(given: unknown): given is Readonly<Record<string, unknown>> {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
@@ -88,31 +88,32 @@ const path = kindOf(
   'no plain path',
   "Write a path such as 'api', or false for none.",
 );
-const names = listOf(isText, 'no name', "Write a list of names, such as ['title'].");
-const lookups = listOf(isText, 'no lookup', "Write a list of lookups, such as ['exact', 'gte'].");
-const namesOrLookups: OptionKind = (given) => (isObject(given) ? objectOf(lookups)(given) : names(given));
+const nameList = listOf(isNonEmptyText, 'no name', "Write a list of names, such as ['title'].");
+const lookups = listOf(isNonEmptyText, 'no lookup', "Write a list of lookups, such as ['exact', 'gte'].");
+const namesOrLookups: OptionKind = (given) =>
+  isPlainObject(given) ? objectWithValues(lookups)(given) : nameList(given);
 const classes = listOf(isClass, 'no class', 'Write a list of classes, such as [MyClass].');
 const permissions = listOf(
-  (given) => isClass(given) || (isObject(given) && isText(given.kind)),
+  (given) => isClass(given) || (isPlainObject(given) && isNonEmptyText(given.kind)),
   'no permission',
   'Write a list of classes, and of what allOf, anyOf and not make of them.',
 );
 const aClass = kindOf(isClass, 'no class', 'Write the class itself, and no instance of it.');
-const object = kindOf(isObject, 'no object', 'Write an object, such as { name: value }.');
+const plainObject = kindOf(isPlainObject, 'no object', 'Write an object, such as { name: value }.');
 
 /** An object with values of one kind. Undefined ones are ignored. */
-function objectOf(part: OptionKind): OptionKind {
+function objectWithValues(part: OptionKind): OptionKind {
   return (given) =>
-    isObject(given)
+    isPlainObject(given)
       ? Object.entries(given).flatMap(([name, value]) =>
-          value === undefined ? NONE : part(value).map((flaw) => ({ ...flaw, at: `.${name}${flaw.at}` })),
+          value === undefined ? NO_FLAWS : part(value).map((flaw) => ({ ...flaw, at: `.${name}${flaw.at}` })),
         )
-      : object(given);
+      : plainObject(given);
 }
 
 const pagination: OptionKind = (given) =>
   given === false || isPagination(given)
-    ? NONE
+    ? NO_FLAWS
     : [
         {
           at: '',
@@ -147,7 +148,7 @@ const THROTTLE_PARTS: Readonly<Record<string, OptionKind>> = {
 
 function throttle(given: unknown): readonly OptionFlaw[] {
   const repair = 'Write { limit: 100, ttl: 60_000 }: requests, and the milliseconds in which they may come.';
-  if (!isObject(given))
+  if (!isPlainObject(given))
     return (
       nullFlaw(given) ?? [
         { at: '', what: `${shown(given)} says nothing of how often a caller may ask`, repair },
@@ -165,15 +166,15 @@ function throttle(given: unknown): readonly OptionFlaw[] {
         },
       ];
     return name === 'key' && part === undefined
-      ? NONE
+      ? NO_FLAWS
       : kind(part).map((flaw) => ({ ...flaw, at: `.${name}${flaw.at}` }));
   });
 }
 
 /** Accepts any value, because another rule validates it with better messages. */
-const ownRule: OptionKind = () => NONE;
+const ownRule: OptionKind = () => NO_FLAWS;
 /** As above, except null, for which that rule would get the default. */
-const ownRuleButNull: OptionKind = (given) => nullFlaw(given) ?? NONE;
+const ownRuleButNull: OptionKind = (given) => nullFlaw(given) ?? NO_FLAWS;
 
 /** The validators of the options that prefixes and models have in common. */
 const SHARED: Readonly<Record<SharedOption, OptionKind>> = {
@@ -186,8 +187,8 @@ const SHARED: Readonly<Record<SharedOption, OptionKind>> = {
   idempotency: ownRule,
   strict: flag,
   returnDeleted: flag,
-  queryLimits: object,
-  parameters: object,
+  queryLimits: plainObject,
+  parameters: plainObject,
   permissions,
   authentication: ownRule,
   guards: classes,
@@ -223,25 +224,25 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionKind>> =
   ...SHARED,
   app: text,
   name: text,
-  fields: names,
-  exclude: names,
-  readOnly: names,
-  writeOnly: names,
-  optional: names,
-  trim: objectOf(flag),
-  listenerRelations: names,
-  type: object,
-  computed: object,
-  operations: names,
+  fields: nameList,
+  exclude: nameList,
+  readOnly: nameList,
+  writeOnly: nameList,
+  optional: nameList,
+  trim: objectWithValues(flag),
+  listenerRelations: nameList,
+  type: plainObject,
+  computed: plainObject,
+  operations: nameList,
   filterFields: namesOrLookups,
   filterGroups: flag,
-  filters: objectOf(object),
-  searchFields: names,
-  orderingFields: names,
+  filters: objectWithValues(plainObject),
+  searchFields: nameList,
+  orderingFields: nameList,
   orderingNulls: flag,
-  ordering: names,
+  ordering: nameList,
   expandable: ownRule,
   bulk: ownRule,
   serializer: aClass,
-  through: object,
+  through: plainObject,
 };

@@ -1,13 +1,13 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Authentication } from '../../core/contracts/authentication.js';
 
-type Unfit = Pick<DeclarationProblem, 'what' | 'repair'>;
+type SchemeFlaw = Pick<DeclarationProblem, 'what' | 'repair'>;
 
 /** The token syntax of schemes and header names (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** The reason why an item of `authentication` is not a valid scheme; undefined for a valid one. */
-export function unfitScheme(given: unknown): Unfit | undefined {
+export function unfitScheme(given: unknown): SchemeFlaw | undefined {
   if (typeof given === 'string') return unfitName(given);
   if (typeof given === 'function') return unfitGuard(given);
   const { kind, verify, name, challenge, credentials, guard } = (given ?? {}) as Readonly<
@@ -50,21 +50,21 @@ function isGuardClass(given: unknown): boolean {
   return typeof given === 'function' && typeof canActivate === 'function';
 }
 
-function unfitGuard(given: unknown): Unfit | undefined {
+function unfitGuard(given: unknown): SchemeFlaw | undefined {
   if (isGuardClass(given)) return undefined;
   return {
-    what: `${nameOf(given)} is no class of a guard`,
+    what: `${describeGiven(given)} is no class of a guard`,
     repair:
       "Name a class with a method canActivate, such as AuthGuard('jwt') or guard(AuthGuard('jwt'), 'Bearer'); of a Passport strategy give the name.",
   };
 }
 
-function nameOf(given: unknown): string {
+function describeGiven(given: unknown): string {
   if (typeof given !== 'function') return String(given);
   return given.name === '' ? 'a function' : given.name;
 }
 
-function unfitInstance(given: unknown): Unfit {
+function unfitInstance(given: unknown): SchemeFlaw {
   const isInstance =
     typeof (given as { canActivate?: unknown } | null | undefined)?.canActivate === 'function';
   return isInstance
@@ -75,7 +75,7 @@ function unfitInstance(given: unknown): Unfit {
       };
 }
 
-function unfitName(name: unknown): Unfit | undefined {
+function unfitName(name: unknown): SchemeFlaw | undefined {
   return typeof name === 'string' && name !== ''
     ? undefined
     : {
@@ -84,7 +84,7 @@ function unfitName(name: unknown): Unfit | undefined {
       };
 }
 
-function unfitCredentials(credentials: unknown): Unfit | undefined {
+function unfitCredentials(credentials: unknown): SchemeFlaw | undefined {
   const { scheme, header, challenge } = (credentials ?? {}) as Readonly<Record<string, unknown>>;
   const place = header ?? scheme;
   if (typeof place !== 'string' || !TOKEN.test(place))
@@ -96,7 +96,7 @@ function unfitCredentials(credentials: unknown): Unfit | undefined {
   return unfitChallenge(challenge);
 }
 
-function unfitChallenge(challenge: unknown): Unfit | undefined {
+function unfitChallenge(challenge: unknown): SchemeFlaw | undefined {
   if (challenge === undefined || (typeof challenge === 'string' && TOKEN.test(challenge))) return undefined;
   return {
     what: `"${String(challenge)}" is no name of a challenge`,

@@ -2,7 +2,7 @@ import type { CompilerInput } from '../blueprint.js';
 import { topName } from '../property-names.js';
 
 /** Warnings about declared relations that TypeORM does not map: one sentence for each. */
-export function unmappedRelations({ drafts }: CompilerInput): readonly string[] {
+export function unmappedRelationWarnings({ drafts }: CompilerInput): readonly string[] {
   return drafts.flatMap(({ declaration: { name, options }, entity: { unmapped = [] } }) => {
     const { fields, exclude = [] } = options;
     return unmapped

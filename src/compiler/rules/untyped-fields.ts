@@ -15,11 +15,11 @@ export function untypedFields({ drafts }: CompilerInput): readonly string[] {
     const paths = untyped.map(({ path }) => path);
     return [
       `${name}.${paths.join(`, ${name}.`)}: a transformer makes the values, and the class of the property does not say of which type,` +
-        ` so that any JSON is taken and described. Name it: @Restify({ type: { ${paths.map((path) => `${keyOf(path)}: 'string'`).join(', ')} } }).`,
+        ` so that any JSON is taken and described. Name it: @Restify({ type: { ${paths.map((path) => `${propertyKey(path)}: 'string'`).join(', ')} } }).`,
     ];
   });
 }
 
-function keyOf(path: string): string {
+function propertyKey(path: string): string {
   return path.includes('.') ? `'${path}'` : path;
 }

@@ -8,7 +8,7 @@ import type { CompiledModel } from '../compile-resources.js';
 import { linksOf } from '../../core/schema/field.js';
 import type { CompilerInput } from '../blueprint.js';
 
-const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9_.~-]*$/;
+const ACTION_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9_.~-]*$/;
 
 const WANTED: Readonly<Record<string, Relation['kind']>> = {
   oneToManyList_: 'one-to-many',
@@ -28,10 +28,10 @@ export function verifyActions(
     return [
       ...listing(declaration, listedIn, resource),
       ...rivals(declaration, controllers),
-      ...plainRoutes(declaration),
+      ...plainRouteProblems(declaration),
       ...noMethods(declaration.name, declaration.accessors),
       ...replacements(declaration, resource),
-      ...declaration.actions.flatMap((action) => problemOf(action, declaration, resource)),
+      ...declaration.actions.flatMap((action) => actionProblem(action, declaration, resource)),
       ...sharedUrls(declaration),
     ];
   });
@@ -83,7 +83,10 @@ function rivals(
 }
 
 /** Rejects Nest's own routes: they would share the path of the objects, and be matched after them. */
-function plainRoutes({ name, plainRoutes: routes }: ControllerDeclaration): readonly DeclarationProblem[] {
+function plainRouteProblems({
+  name,
+  plainRoutes: routes,
+}: ControllerDeclaration): readonly DeclarationProblem[] {
   return routes.map((method) => ({
     where: `${name}.${method}`,
     what: "it is routed by a decorator of Nest, below a path that is the objects'",
@@ -127,7 +130,7 @@ function replacements(
   });
 }
 
-function problemOf(
+function actionProblem(
   action: ActionDeclaration,
   { name }: ControllerDeclaration,
   resource: Resource,
@@ -192,7 +195,7 @@ function ownProblem(
   resource: Resource,
 ): readonly DeclarationProblem[] {
   const path = options.path ?? method;
-  if (!SEGMENT.test(path))
+  if (!ACTION_SEGMENT.test(path))
     return [
       {
         where,

@@ -56,7 +56,7 @@ function problemsOfTimeout({ prefix, authenticationTimeout }: CompilerInput): re
   ];
 }
 
-const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_REFUSALS));
+const MAX_OF_THROTTLE: ReadonlyMap<string, number> = new Map(Object.entries(MOST_REFUSALS));
 
 function problemsOfThrottle({
   prefix,
@@ -70,10 +70,14 @@ function problemsOfThrottle({
     return [{ where, what: 'this says nothing of refused credentials', repair }];
   return Object.entries(given as Readonly<Record<string, unknown>>).flatMap(
     ([name, limit]): readonly DeclarationProblem[] => {
-      const most = MOST.get(name);
+      const most = MAX_OF_THROTTLE.get(name);
       if (most === undefined)
         return [
-          { where: `${where}.${name}`, what: `"${name}" is no limit`, repair: didYouMean(name, MOST.keys()) },
+          {
+            where: `${where}.${name}`,
+            what: `"${name}" is no limit`,
+            repair: didYouMean(name, MAX_OF_THROTTLE.keys()),
+          },
         ];
       if (limit === undefined || isLimit(limit, most)) return [];
       return [

@@ -13,7 +13,7 @@ import { deduplicateProblems } from './deduplicate-problems.js';
 /** Verifies the options of bulk writes, and that they bypass nothing that applies to the write of one object. */
 export function verifyBulk(blueprint: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
   const given = optionLocations(blueprint).flatMap(({ where, options: { bulk } }) =>
-    optionProblems(`${where}.bulk`, bulk),
+    bulkOptionProblems(`${where}.bulk`, bulk),
   );
   const misread = new Set(given.map(({ where }) => where.split('.bulk')[0]));
   const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
@@ -25,26 +25,26 @@ export function verifyBulk(blueprint: CompilerInput, model: CompiledModel): read
             ...operationProblems(resource, blueprint),
             ...nestedProblems(resource, blueprint, model),
             ...upsertProblems(resource, entities.get(resource.entity)),
-            ...parameterProblems(resource),
+            ...bulkParameterProblems(resource),
           ]
         : [],
     ),
   ]);
 }
 
-const REPAIR =
+const BULK_REPAIR =
   "Write true, false or { operations: ['create', 'partialUpdate', 'destroy'], upsert: ['code'], max: 100 }, with any of the three.";
 
-function optionProblems(where: string, given: unknown): readonly DeclarationProblem[] {
+function bulkOptionProblems(where: string, given: unknown): readonly DeclarationProblem[] {
   if (given === undefined || typeof given === 'boolean') return [];
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return [{ where, what: 'this says nothing of bulk writes', repair: REPAIR }];
+    return [{ where, what: 'this says nothing of bulk writes', repair: BULK_REPAIR }];
   const { operations, upsert, max, ...rest } = given as Readonly<Record<string, unknown>>;
   return [
     ...Object.keys(rest).map((name) => ({
       where: `${where}.${name}`,
       what: `"${name}" is no option of bulk writes`,
-      repair: REPAIR,
+      repair: BULK_REPAIR,
     })),
     ...(operations === undefined ? [] : listProblems(`${where}.operations`, operations, BULK_OPERATIONS)),
     ...(upsert === undefined ? [] : listProblems(`${where}.upsert`, upsert, undefined)),
@@ -70,10 +70,10 @@ function listProblems(
   known: readonly string[] | undefined,
 ): readonly DeclarationProblem[] {
   if (!Array.isArray(given) || given.length === 0)
-    return [{ where, what: 'this is no list of names', repair: REPAIR }];
+    return [{ where, what: 'this is no list of names', repair: BULK_REPAIR }];
   return given.flatMap((name: unknown, index): readonly DeclarationProblem[] => {
     if (typeof name !== 'string')
-      return [{ where: `${where}[${index}]`, what: 'this is no name', repair: REPAIR }];
+      return [{ where: `${where}[${index}]`, what: 'this is no name', repair: BULK_REPAIR }];
     return known && !known.includes(name)
       ? [
           {
@@ -201,7 +201,7 @@ function nestedProblems(
           : undefined;
       if (relation?.kind !== 'many-to-many' || relation.through.resource.label !== label) return [];
       const methods = action.options.methods ?? [];
-      const bypassed = BULK_METHODS.filter(
+      const bypassed = BULK_OPERATION_METHODS.filter(
         ([operation, method]) => bulk?.operations.has(operation) === true && methods.includes(method),
       );
       return bypassed.map(([operation]) => ({
@@ -214,7 +214,7 @@ function nestedProblems(
 }
 
 /** The bulk operations on existing objects, and the method of each on a single object. */
-const BULK_METHODS = [
+const BULK_OPERATION_METHODS = [
   ['partialUpdate', 'PATCH'],
   ['destroy', 'DELETE'],
 ] as const;
@@ -241,7 +241,7 @@ function upsertProblems(
         repair: "Add 'create' to bulk.operations, or leave upsert out.",
       },
     ];
-  const columns = names.map((name) => columnsOf(name, fieldsByName));
+  const columns = names.map((name) => upsertColumns(name, fieldsByName));
   const wrong = names.filter((_, index) => columns[index] === undefined);
   if (wrong.length > 0)
     return wrong.map((name) => ({
@@ -265,7 +265,7 @@ function upsertProblems(
       ];
 }
 
-function columnsOf(name: string, fields: Resource['fieldsByName']): readonly string[] | undefined {
+function upsertColumns(name: string, fields: Resource['fieldsByName']): readonly string[] | undefined {
   const field = fields.get(name);
   if (field?.kind === 'column' && field.insertable) return [field.column.id];
   return field?.kind === 'to-one' && field.relation.byKey && field.insertable
@@ -273,7 +273,7 @@ function columnsOf(name: string, fields: Resource['fieldsByName']): readonly str
     : undefined;
 }
 
-function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
+function bulkParameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { label, backends } = resource;
   const names = bulkParameters(resource);
   const read = new Set(backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]));

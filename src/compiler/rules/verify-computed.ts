@@ -7,12 +7,12 @@ import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 export function verifyComputed({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) =>
     Object.entries(draft.declaration.options.computed ?? {}).flatMap(([name, source]) =>
-      problemsOf(name, source, draft),
+      computedProblems(name, source, draft),
     ),
   );
 }
 
-function problemsOf(
+function computedProblems(
   name: string,
   source: unknown,
   { declaration, entity }: EntityDeclaration,

@@ -10,14 +10,14 @@ export function verifyFieldTypes({ drafts }: CompilerInput): readonly Declaratio
   return drafts.flatMap((draft) =>
     Object.entries((draft.declaration.options.type ?? {}) as Readonly<Record<string, unknown>>).flatMap(
       ([path, said]): readonly DeclarationProblem[] => {
-        const problem = said === undefined ? undefined : problemOf(path, said, draft);
+        const problem = said === undefined ? undefined : fieldTypeProblem(path, said, draft);
         return problem ? [{ where: `${draft.declaration.name}.type.${path}`, ...problem }] : [];
       },
     ),
   );
 }
 
-function problemOf(
+function fieldTypeProblem(
   path: string,
   said: unknown,
   { entity, declaration }: EntityDeclaration,

@@ -6,7 +6,7 @@ import type { CompilerInput } from '../blueprint.js';
 import { optionLocations } from './option-locations.js';
 import type { OptionLocation } from './option-locations.js';
 
-const REPAIR =
+const IDEMPOTENCY_REPAIR =
   'Write true, false or { require: true, life: 3600 }, with either of the two, and key: (actor) => … where actors have no id.';
 
 /** Verifies the options of idempotency, and that the table of stored responses exists and is not exposed. */
@@ -18,7 +18,7 @@ export function verifyIdempotency(
   const places = optionLocations(blueprint);
   return [
     ...places.flatMap(({ where, options: { idempotency } }) =>
-      problemsOf(`${where}.idempotency`, idempotency),
+      idempotencyProblems(`${where}.idempotency`, idempotency),
     ),
     ...(kept ? [] : places.filter(isOn).map(unkept)),
     ...blueprint.drafts.filter(({ entity }) => entity.targets.some(storesResponses)).map(served),
@@ -46,20 +46,20 @@ function served({ declaration }: CompilerInput['drafts'][number]): DeclarationPr
   };
 }
 
-function problemsOf(where: string, given: unknown): readonly DeclarationProblem[] {
+function idempotencyProblems(where: string, given: unknown): readonly DeclarationProblem[] {
   if (given === undefined || typeof given === 'boolean') return [];
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return [{ where, what: 'this says nothing of Idempotency-Key', repair: REPAIR }];
+    return [{ where, what: 'this says nothing of Idempotency-Key', repair: IDEMPOTENCY_REPAIR }];
   const { require, life, key, ...rest } = given as Readonly<Record<string, unknown>>;
   return [
     ...Object.keys(rest).map((name) => ({
       where: `${where}.${name}`,
       what: `"${name}" is no option of Idempotency-Key`,
-      repair: REPAIR,
+      repair: IDEMPOTENCY_REPAIR,
     })),
     ...(require === undefined || typeof require === 'boolean'
       ? []
-      : [{ where: `${where}.require`, what: 'this is neither true nor false', repair: REPAIR }]),
+      : [{ where: `${where}.require`, what: 'this is neither true nor false', repair: IDEMPOTENCY_REPAIR }]),
     ...(life === undefined || isLife(life)
       ? []
       : [

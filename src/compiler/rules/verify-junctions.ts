@@ -10,7 +10,7 @@ import type { CompilerInput } from '../blueprint.js';
 import { junctionEntities, missingColumns } from '../junction-entities.js';
 
 /** An entity on a junction's table whose options would have no effect, because it lacks the junction's columns. */
-interface Unfit {
+interface UnusableJunction {
   readonly junction: JunctionDescription;
   readonly entity: EntityDescription;
   readonly declared: boolean;
@@ -41,7 +41,7 @@ export function junctionWarnings(blueprint: CompilerInput, model: CompiledModel)
     ...servedJunctions(blueprint, model).flatMap(({ declaredAt, conflict }) =>
       conflict
         ? [
-            `${declaredAt}: its join table is also the table of the entity ${conflict.entity}. At each start \`synchronize\` of the data source drops the ${columnsOf(conflict.lost)} and adds them again, and what they hold is lost. Add synchronize: false to its @JoinTable, or turn \`synchronize\` of the data source off.`,
+            `${declaredAt}: its join table is also the table of the entity ${conflict.entity}. At each start \`synchronize\` of the data source drops the ${columnList(conflict.lost)} and adds them again, and what they hold is lost. Add synchronize: false to its @JoinTable, or turn \`synchronize\` of the data source off.`,
           ]
         : [],
     ),
@@ -74,7 +74,7 @@ function missingOf(junction: JunctionDescription, entity: EntityDescription): st
   return `which has no column ${missing.join(' and no ')}`;
 }
 
-function columnsOf(names: readonly string[]): string {
+function columnList(names: readonly string[]): string {
   return `column${names.length > 1 ? 's' : ''} ${names.map((name) => `"${name}"`).join(', ')}`;
 }
 
@@ -101,12 +101,12 @@ function servedJunctions(
 }
 
 /** Junctions without a matching entity, and declared entities that do not match. */
-function unfitEntities(blueprint: CompilerInput, model: CompiledModel): readonly Unfit[] {
+function unfitEntities(blueprint: CompilerInput, model: CompiledModel): readonly UnusableJunction[] {
   const through = junctionEntities(blueprint);
   const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
   const declared = new Set(blueprint.drafts.map(({ entity }) => entity.id));
   return servedJunctions(blueprint, model).flatMap((junction) =>
-    junction.mappedBy.flatMap((id): readonly Unfit[] => {
+    junction.mappedBy.flatMap((id): readonly UnusableJunction[] => {
       const entity = entities.get(id);
       if (!entity || missingColumns(junction, entity).length === 0) return [];
       const matters = declared.has(id) || !through.has(junction.entity);

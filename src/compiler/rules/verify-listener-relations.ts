@@ -3,8 +3,8 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { EntityDescription } from '../../core/schema/entity-metadata.js';
 import type { CompilerInput } from '../blueprint.js';
 
-type Unfit = Pick<DeclarationProblem, 'what' | 'repair'>;
-type Relation = EntityDescription['relations'][number];
+type RelationFlaw = Pick<DeclarationProblem, 'what' | 'repair'>;
+type DescribedRelation = EntityDescription['relations'][number];
 
 /** Verifies that `listenerRelations` are relations: first one with a foreign key in the row itself, then any. */
 export function verifyListenerRelations({
@@ -24,7 +24,7 @@ function unfitPath(
   path: string,
   entity: EntityDescription,
   byId: ReadonlyMap<string, EntityDescription>,
-): Unfit | undefined {
+): RelationFlaw | undefined {
   const found = relationOf(path, entity);
   if (!found) return unknown(path, entity);
   if (found.kind !== 'to-one')
@@ -37,9 +37,9 @@ function unfitPath(
 
 function unfitBeyond(
   path: string,
-  { target }: Relation,
+  { target }: DescribedRelation,
   byId: ReadonlyMap<string, EntityDescription>,
-): Unfit | undefined {
+): RelationFlaw | undefined {
   const entity = byId.get(target);
   if (path === '' || !entity) return undefined;
   const found = relationOf(path, entity);
@@ -47,11 +47,11 @@ function unfitBeyond(
 }
 
 /** The longest match, because a relation in an embedded object has dots in its own name. */
-function relationOf(path: string, { relations }: EntityDescription): Relation | undefined {
+function relationOf(path: string, { relations }: EntityDescription): DescribedRelation | undefined {
   return relations.find((relation) => path === relation.path || path.startsWith(`${relation.path}.`));
 }
 
-function unknown(path: string, { name, relations }: EntityDescription): Unfit {
+function unknown(path: string, { name, relations }: EntityDescription): RelationFlaw {
   return {
     what: `"${path}" is no relation of ${name}`,
     repair: didYouMean(

@@ -8,7 +8,7 @@ import { junctionEntities } from '../junction-entities.js';
 import { isPassportGuard } from './late-auth-guards.js';
 
 /** One side of a junction without its own declaration: the relation by which it is served. */
-interface Side {
+interface JunctionSide {
   readonly draft: EntityDeclaration;
   readonly path: string;
 }
@@ -41,7 +41,7 @@ export function verifyOpenJunctions(
       const { declaredAt } = relation.junction;
       const problem = found.has(declaredAt)
         ? undefined
-        : problemOf({ draft, path: relation.path }, relation, judged);
+        : openJunctionProblem({ draft, path: relation.path }, relation, judged);
       if (problem) found.set(declaredAt, problem);
     }
   }
@@ -54,8 +54,8 @@ interface Judged extends Pick<CompilerInput, 'defaults' | 'allowAny'> {
   readonly entities: ReadonlyMap<string, string>;
 }
 
-function problemOf(
-  side: Side,
+function openJunctionProblem(
+  side: JunctionSide,
   { target, junction }: ManyToMany,
   { byEntity, entities, defaults, allowAny }: Judged,
 ): DeclarationProblem | undefined {
@@ -79,7 +79,7 @@ type Declaration = EntityDeclaration['declaration'];
 
 /** One of the models is protected, and the pairs are not. */
 function unprotectedProblem(
-  side: Side,
+  side: JunctionSide,
   models: readonly Declaration[],
   permissions: readonly PermissionExpression[] | undefined,
 ): DeclarationProblem | undefined {
@@ -94,7 +94,7 @@ function unprotectedProblem(
 
 /** One of the models authenticates callers, and the pairs do not, although their permissions need the actor. */
 function anonymousProblem(
-  side: Side,
+  side: JunctionSide,
   models: readonly Declaration[],
   pairs: { readonly isAuthenticated: boolean; readonly needsActor: boolean },
 ): DeclarationProblem | undefined {
@@ -110,7 +110,7 @@ function anonymousProblem(
   };
 }
 
-function nameOf({ draft, path }: Side): string {
+function nameOf({ draft, path }: JunctionSide): string {
   return `${draft.declaration.name}.${path}`;
 }
 
@@ -119,13 +119,13 @@ function authenticates(options: Pick<RestifyOptions, 'authentication' | 'guards'
 }
 
 /** Applies to entities of other packages too, whose options the application declares itself or through the prefix. */
-function repairs({ draft, path }: Side, option: string, value: string): string {
+function repairs({ draft, path }: JunctionSide, option: string, value: string): string {
   const { name } = draft.declaration;
   const given = `${option}: ${value}`;
   return `Write through: { ${path}: { ${given} } } where ${name} is declared, by @Restify or restify(${name}, …), or RestifyModule.forRoot(prefix, { ${given} })`;
 }
 
-function throughOf({ draft, path }: Side): ThroughOptions {
+function throughOf({ draft, path }: JunctionSide): ThroughOptions {
   const through = draft.declaration.options.through as Readonly<Record<string, ThroughOptions>> | undefined;
   return through?.[path] ?? {};
 }

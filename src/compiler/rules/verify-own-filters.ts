@@ -18,21 +18,24 @@ export function verifyCustomFilters(
   return drafts.flatMap((draft) => {
     const resource = resources.get(draft.entity.id);
     if (!resource) return [];
-    const meant = namesOf(draft, resource);
+    const meant = builtInFilterNames(draft, resource);
     return Object.entries(draft.declaration.options.filters ?? {}).flatMap(([name, filter]) => [
-      ...nameProblems(name, draft, meant),
-      ...filterProblems(name, filter, { draft, resource }),
+      ...filterNameProblems(name, draft, meant),
+      ...customFilterProblems(name, filter, { draft, resource }),
     ]);
   });
 }
 
 /** Parameters that filter a field. */
-function namesOf({ declaration: { options } }: EntityDeclaration, resource: Resource): ReadonlySet<string> {
+function builtInFilterNames(
+  { declaration: { options } }: EntityDeclaration,
+  resource: Resource,
+): ReadonlySet<string> {
   const entries = filterEntries(options) ?? plainPaths(resource).map((path) => [path, 'exact'] as const);
   return new Set(entries.flatMap(([path, lookup]) => parameterNames(path, lookup)));
 }
 
-function nameProblems(
+function filterNameProblems(
   name: string,
   { declaration }: EntityDeclaration,
   meant: ReadonlySet<string>,
@@ -57,7 +60,7 @@ function nameProblems(
     : [];
 }
 
-function filterProblems(
+function customFilterProblems(
   name: string,
   filter: CustomFilter,
   { draft, resource }: { draft: EntityDeclaration; resource: Resource },

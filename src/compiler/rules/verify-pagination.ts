@@ -13,12 +13,12 @@ export function verifyPagination(
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
   return deduplicateProblems([
-    ...optionLocations(blueprint).flatMap(ownProblems),
-    ...all.flatMap(parameterProblems),
+    ...optionLocations(blueprint).flatMap(paginationProblems),
+    ...all.flatMap(pageParameterProblems),
   ]);
 }
 
-function ownProblems({ where, options }: OptionLocation): readonly DeclarationProblem[] {
+function paginationProblems({ where, options }: OptionLocation): readonly DeclarationProblem[] {
   const pagination = options.pagination as Pagination | false | undefined;
   if (!pagination) return [];
   return (pagination.problems?.() ?? []).map(({ option, what, repair }) => ({
@@ -28,7 +28,7 @@ function ownProblems({ where, options }: OptionLocation): readonly DeclarationPr
   }));
 }
 
-function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
+function pageParameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { pagination, backends, label } = resource;
   if (!pagination || !resource.operations.has('list')) return [];
   const names = pagination.parameters();

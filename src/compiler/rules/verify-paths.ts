@@ -1,7 +1,7 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
 
-const SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;
+const MODEL_SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;
 
 /** Verifies that every model has a unique path of two lower-case words (contract 1.1). */
 export function verifyPaths({ drafts }: CompilerInput): readonly DeclarationProblem[] {
@@ -20,8 +20,8 @@ function wrongWords({ declaration, app, model }: EntityDeclaration): readonly De
     ];
   }
   const problems: DeclarationProblem[] = [];
-  if (!SEGMENT.test(app)) problems.push(notAWord(`${name}.app`, app));
-  if (!SEGMENT.test(model)) problems.push(notAWord(`${name}.name`, model));
+  if (!MODEL_SEGMENT.test(app)) problems.push(notAWord(`${name}.app`, app));
+  if (!MODEL_SEGMENT.test(model)) problems.push(notAWord(`${name}.name`, model));
   return problems;
 }
 

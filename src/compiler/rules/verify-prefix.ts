@@ -1,12 +1,12 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompilerInput } from '../blueprint.js';
 
-const PREFIX = /^(?:[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~-]+)*)?$/;
+const VALID_PREFIX = /^(?:[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~-]+)*)?$/;
 
 /** Verifies that a prefix is a plain path, and unique. */
 export function verifyPrefix({ prefix, takenPrefixes }: CompilerInput): readonly DeclarationProblem[] {
   const where = `RestifyModule.forRoot('${prefix}')`;
-  if (!PREFIX.test(prefix))
+  if (!VALID_PREFIX.test(prefix))
     return [
       {
         where,

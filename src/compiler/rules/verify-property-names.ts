@@ -17,17 +17,17 @@ export function verifyPropertyNames({ drafts }: CompilerInput): readonly Declara
   return drafts.flatMap((draft) => [
     ...LISTS.flatMap((option) =>
       (draft.declaration.options[option] ?? []).flatMap((name, index) =>
-        problemOf(name, `${option}[${index}]`, draft),
+        propertyNameProblem(name, `${option}[${index}]`, draft),
       ),
     ),
     ...Object.keys(draft.declaration.options.trim ?? {}).flatMap((name) =>
-      problemOf(name, `trim.${name}`, draft),
+      propertyNameProblem(name, `trim.${name}`, draft),
     ),
     ...readAndWriteOnly(draft),
   ]);
 }
 
-function problemOf(
+function propertyNameProblem(
   name: string,
   option: string,
   { declaration, entity }: EntityDeclaration,

@@ -3,7 +3,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import { MOST_OF_QUERY } from '../../core/schema/limits.js';
 import type { CompilerInput } from '../blueprint.js';
 
-const MOST: ReadonlyMap<string, number> = new Map(Object.entries(MOST_OF_QUERY));
+const MAX_OF_LIMIT: ReadonlyMap<string, number> = new Map(Object.entries(MOST_OF_QUERY));
 
 /** Verifies that a limit is known, positive (features are disabled by other options), and within the bounds of databases. */
 export function verifyQueryLimits({
@@ -20,10 +20,14 @@ export function verifyQueryLimits({
     ...given,
   ].flatMap(({ where, limits }) =>
     Object.entries(limits).flatMap(([name, limit]): readonly DeclarationProblem[] => {
-      const most = MOST.get(name);
+      const most = MAX_OF_LIMIT.get(name);
       if (most === undefined)
         return [
-          { where: `${where}.${name}`, what: `"${name}" is no limit`, repair: didYouMean(name, MOST.keys()) },
+          {
+            where: `${where}.${name}`,
+            what: `"${name}" is no limit`,
+            repair: didYouMean(name, MAX_OF_LIMIT.keys()),
+          },
         ];
       return Number.isSafeInteger(limit) && limit > 0 && limit <= most
         ? []

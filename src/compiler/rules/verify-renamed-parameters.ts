@@ -40,7 +40,7 @@ export function verifyRenamedParameters(
   const byEntity = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft]));
   return deduplicateProblems([
     ...optionLocations(blueprint).flatMap(({ where, options: { parameters } }) =>
-      nameProblems(`${where}.parameters`, namesIn(parameters)),
+      parameterNameProblems(`${where}.parameters`, namesIn(parameters)),
     ),
     ...unknownOfPrefix(blueprint, model),
     ...model.resources.flatMap((resource) => unknownOfModel(resource, byEntity.get(resource.entity))),
@@ -55,7 +55,7 @@ function namesIn(given: unknown): Names {
   return typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Names) : {};
 }
 
-function nameProblems(where: string, names: Names): readonly DeclarationProblem[] {
+function parameterNameProblems(where: string, names: Names): readonly DeclarationProblem[] {
   return Object.entries(names)
     .filter(([, name]) => !isParameterName(name))
     .map(([parameter, name]) => ({

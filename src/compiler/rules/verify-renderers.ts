@@ -9,7 +9,7 @@ import type { CompilerInput } from '../blueprint.js';
 import { optionLocations } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
-interface Given {
+interface DeclaredRenderers {
   readonly where: string;
   readonly renderers: unknown;
 }
@@ -20,19 +20,19 @@ export function verifyRenderers(
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
   return deduplicateProblems([
-    ...givenIn(blueprint).flatMap(ownProblems),
+    ...givenIn(blueprint).flatMap(rendererProblems),
     ...errorFormatProblems(blueprint),
-    ...all.flatMap(parameterProblems),
+    ...all.flatMap(formatParameterProblems),
   ]);
 }
 
-function givenIn(blueprint: CompilerInput): readonly Given[] {
+function givenIn(blueprint: CompilerInput): readonly DeclaredRenderers[] {
   return optionLocations(blueprint)
     .map(({ where, options: { renderers } }) => ({ where: `${where}.renderers`, renderers }))
     .filter(({ renderers }) => renderers !== undefined);
 }
 
-function ownProblems({ where, renderers }: Given): readonly DeclarationProblem[] {
+function rendererProblems({ where, renderers }: DeclaredRenderers): readonly DeclarationProblem[] {
   const listed: readonly unknown[] = Array.isArray(renderers) ? renderers : [renderers];
   const known = { formats: new Set(['json']), types: new Set([JSON_MEDIA_TYPE]) };
   return listed.flatMap((each, index) => {
@@ -84,7 +84,7 @@ function errorFormatProblems({ prefix, errorFormat }: CompilerInput): readonly D
   ];
 }
 
-function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
+function formatParameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { renderers, operations, backends, pagination, label } = resource;
   if (renderers.length === 0 || !(operations.has('list') || operations.has('retrieve'))) return [];
   const format = parameterName(FORMAT_PARAMETER, resource);

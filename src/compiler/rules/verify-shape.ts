@@ -18,13 +18,13 @@ export function verifyFieldSelection(
 ): readonly DeclarationProblem[] {
   return deduplicateProblems([
     ...optionLocations(blueprint).flatMap(({ where, options: { shape } }) =>
-      optionProblems(`${where}.shape`, shape),
+      shapeOptionProblems(`${where}.shape`, shape),
     ),
-    ...all.flatMap(parameterProblems),
+    ...all.flatMap(shapeParameterProblems),
   ]);
 }
 
-function optionProblems(where: string, shape: unknown): readonly DeclarationProblem[] {
+function shapeOptionProblems(where: string, shape: unknown): readonly DeclarationProblem[] {
   if (shape === undefined || typeof shape === 'boolean') return [];
   if (typeof shape !== 'object' || shape === null || Array.isArray(shape))
     return [
@@ -66,7 +66,7 @@ function optionProblems(where: string, shape: unknown): readonly DeclarationProb
   });
 }
 
-function parameterProblems(resource: Resource): readonly DeclarationProblem[] {
+function shapeParameterProblems(resource: Resource): readonly DeclarationProblem[] {
   const { shape, backends, pagination, renderers, label } = resource;
   const names = fieldSelectionParameters(shape);
   if (names.length === 0) return [];

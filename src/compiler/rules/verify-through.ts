@@ -7,7 +7,9 @@ import { junctionEntities } from '../junction-entities.js';
 export function verifyThrough(blueprint: CompilerInput): readonly DeclarationProblem[] {
   const known: Known = { drafts: blueprint.drafts, entities: junctionEntities(blueprint) };
   return blueprint.drafts.flatMap((draft) =>
-    Object.keys(draft.declaration.options.through ?? {}).flatMap((name) => problemOf(name, draft, known)),
+    Object.keys(draft.declaration.options.through ?? {}).flatMap((name) =>
+      throughProblem(name, draft, known),
+    ),
   );
 }
 
@@ -17,7 +19,7 @@ interface Known {
   readonly entities: ReadonlyMap<string, string>;
 }
 
-function problemOf(
+function throughProblem(
   name: string,
   draft: EntityDeclaration,
   { drafts, entities }: Known,
@@ -52,14 +54,14 @@ function problemOf(
     : [];
 }
 
-interface Side {
+interface ThroughSide {
   readonly draft: EntityDeclaration;
   readonly name: string;
 }
 
 /** Rejects an option that is given on both sides of a junction. */
-function saidTwice(here: Side, there: Side): readonly DeclarationProblem[] {
-  const optionsOf = ({ draft, name }: Side): object =>
+function saidTwice(here: ThroughSide, there: ThroughSide): readonly DeclarationProblem[] {
+  const optionsOf = ({ draft, name }: ThroughSide): object =>
     (draft.declaration.options.through as Readonly<Record<string, object>> | undefined)?.[name] ?? {};
   if (here.draft === there.draft && here.name === there.name) return [];
   const both = Object.keys(optionsOf(here)).filter((option) => Object.hasOwn(optionsOf(there), option));

@@ -86,14 +86,14 @@ export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): 
 }
 
 /** Whether this operation reads it from a body, for itself or instead of its relation. */
-export function isTaken(field: Field, operation: 'create' | 'update' | 'partialUpdate'): boolean {
+export function isWritableIn(field: Field, operation: 'create' | 'update' | 'partialUpdate'): boolean {
   const { insertable, updatable } = (field.kind === 'column' && field.standsFor) || field;
   return operation === 'create' ? insertable : updatable;
 }
 
 /** Whether any operation reads it from a body, for itself or instead of its relation. */
 export function isEverTaken(field: Field): boolean {
-  return isTaken(field, 'create') || isTaken(field, 'update');
+  return isWritableIn(field, 'create') || isWritableIn(field, 'update');
 }
 
 /** All links of these fields, including those in embedded objects. */

@@ -24,7 +24,7 @@ export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTION
 export type Method = (typeof METHODS)[number];
 
 /** Whether the interface supports this HTTP method. */
-export function isServed(method: string): method is Method {
+export function isSupportedMethod(method: string): method is Method {
   return (METHODS as readonly string[]).includes(method);
 }
 

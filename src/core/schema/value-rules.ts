@@ -25,4 +25,4 @@ export interface ClassRules {
   readonly nested: ReadonlySet<string>;
 }
 
-export type ReadRules = (type: unknown) => ClassRules;
+export type ClassRulesReader = (type: unknown) => ClassRules;

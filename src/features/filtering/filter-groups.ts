@@ -32,12 +32,12 @@ function assertFewSteps(expression: Expression, { resource }: FilterContext): vo
   const limit = resource.queryLimits.groupRelated;
   let steps = 0;
   for (const { name, place } of termsOf(expression)) {
-    for (const { some } of pathsOf(resource.filterTerms.get(name))) steps += some.length;
+    for (const { some } of termPaths(resource.filterTerms.get(name))) steps += some.length;
     if (steps > limit) throw new GroupError(`Ensure there are no more than ${limit} steps over many.`, place);
   }
 }
 
-function pathsOf(term: FilterTerm | undefined): readonly Pick<FieldTerm, 'some'>[] {
+function termPaths(term: FilterTerm | undefined): readonly Pick<FieldTerm, 'some'>[] {
   if (!term) return [];
   return term.kind === 'own' ? term.reads : [term];
 }

@@ -77,7 +77,7 @@ export class CursorPagination implements Pagination {
   describe(): PaginationDescription {
     const place = {
       [this.cursorParameter]: {
-        description: 'Where the page begins: from `next` or `previous` of another one.',
+        description: 'The start of the page: a cursor of `next` or `previous` of another page.',
         schema: { type: 'string' },
       },
     };

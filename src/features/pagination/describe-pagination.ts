@@ -21,11 +21,11 @@ export function describePages({
 }: DescribedPages): PaginationDescription {
   const { countParameter, pageSize, maxPageSize } = settings;
   const size: DescribedValue = {
-    description: `Rows of a page, ${maxPageSize} at most.`,
+    description: `The number of rows of a page, ${maxPageSize} at most.`,
     schema: { type: 'integer', minimum: 1, default: pageSize },
   };
   const counting: DescribedValue = {
-    description: 'Whether all rows are counted.',
+    description: 'Whether to count all rows.',
     schema: { type: 'string', enum: ['exact', 'estimated', 'none'] },
   };
   const parameters = {
@@ -56,13 +56,13 @@ function describeHeaders(
 ): NonNullable<PaginationDescription['headers']> {
   return {
     Link: {
-      description: 'The pages around this one (RFC 8288): `first`, `prev`, `next`, `last`.',
+      description: 'Links to other pages (RFC 8288): `first`, `prev`, `next`, `last`.',
       schema: { type: 'string' },
     },
     ...(counts || countParameter !== false
       ? {
           'X-Total-Count': {
-            description: 'How many rows there are.',
+            description: 'The total number of rows.',
             schema: { type: 'integer', minimum: 0 },
           },
         }
@@ -70,7 +70,7 @@ function describeHeaders(
     ...(hasRange
       ? {
           'Content-Range': {
-            description: 'Which rows these are: `items 0-24/319`.',
+            description: 'The range of the rows: `items 0-24/319`.',
             schema: { type: 'string' },
           },
         }

@@ -70,7 +70,7 @@ export class JsonServerPagination implements Pagination {
     const { pageSize, maxPageSize } = this.settings;
     const place = {
       _start: {
-        description: 'Rows to leave out.',
+        description: 'The number of rows to skip.',
         schema: { type: 'integer', minimum: 0, maximum: this.maxOffset },
       },
       _end: {

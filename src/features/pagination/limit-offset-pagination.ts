@@ -72,7 +72,7 @@ export class LimitOffsetPagination implements Pagination {
   describe(): PaginationDescription {
     const place = {
       [this.offsetParameter]: {
-        description: 'Rows to leave out.',
+        description: 'The number of rows to skip.',
         schema: { type: 'integer', minimum: 0, maximum: this.maxOffset },
       },
     };

@@ -79,7 +79,7 @@ export class PageNumberPagination implements Pagination {
   describe(): PaginationDescription {
     const place = {
       [this.pageParameter]: {
-        description: 'The page, from 1.',
+        description: 'The number of the page, from 1.',
         schema: this.hasLast()
           ? {
               anyOf: [

@@ -2,7 +2,7 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../core/schema/field.js';
-import { isEverTaken, isTaken } from '../../core/schema/field.js';
+import { isEverTaken, isWritableIn } from '../../core/schema/field.js';
 import type {
   ParseContext,
   ParsedBody,
@@ -35,7 +35,7 @@ export class ModelSerializer implements Serializer {
     const values = new Map<string, unknown>();
     const errors = context.resource.strict ? unknownFields(body, context) : emptyFieldErrors();
     for (const field of context.resource.fields) {
-      if (context.given.has(field.name) || !isTaken(field, context.operation)) continue;
+      if (context.given.has(field.name) || !isWritableIn(field, context.operation)) continue;
       const outcome = parseMember(body, field, context);
       if (outcome === undefined) continue;
       if ('nested' in outcome) {
@@ -179,7 +179,7 @@ function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseCo
   const values: Record<string, unknown> = {};
   const errors = context.resource.strict ? unknownMembers(input, embedded) : emptyFieldErrors();
   for (const field of embedded.fields) {
-    if (!isTaken(field, context.operation)) continue;
+    if (!isWritableIn(field, context.operation)) continue;
     const outcome = parseMember(input as Readonly<Record<string, unknown>>, field, context);
     if (outcome === undefined) continue;
     if ('nested' in outcome) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isServed, servedMethod } from '../../core/schema/operation.js';
+import { isSupportedMethod, servedMethod } from '../../core/schema/operation.js';
 import { createMiddlewareExchange, getFastifyExchange } from './fastify-exchange.js';
 import { escapeMalformedUrls } from './fastify-malformed-urls.js';
 import { mergeReplyVary, restoreMediaType } from './fastify-reply.js';
@@ -87,7 +87,7 @@ function deriveConstraint(request: IncomingMessage, server: RestServer): string 
   if (!target) return undefined;
   escapeMalformedUrls(request);
   if (target.kind === 'unmatched') return 'unmatched';
-  if (!isServed(exchange.method)) return 'unserved';
+  if (!isSupportedMethod(exchange.method)) return 'unserved';
   return target.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { isServed, METHODS } from '../../core/schema/operation.js';
+import { isSupportedMethod, METHODS } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route, RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment } from '../../core/values/keys.js';
@@ -99,7 +99,7 @@ export class FastifyRoutes {
 
   /** Fastify's router has a tree for each method: methods that no URL serves need not contain all models. */
   private registerUnservedMethods(child: FastifyInstance): void {
-    const methods = child.supportedMethods.filter((method) => !isServed(method));
+    const methods = child.supportedMethods.filter((method) => !isSupportedMethod(method));
     for (const mounted of this.listMounted())
       this.registerDispatcher(child, mounted, {
         urls: [`${mounted.mount}/*`],

@@ -5,7 +5,7 @@ import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 export const postgresJson: JsonWriter = {
   columnOf: (type) => {
     const text = jsonTextOf(type);
-    return text && { of: (column) => nullable(text(column)) };
+    return text && { of: (column) => nullableJson(text(column)) };
   },
   keyTextOf: ({ kind }) =>
     kind === 'integer' || kind === 'bigint' || kind === 'uuid'
@@ -21,7 +21,7 @@ export const postgresJson: JsonWriter = {
   }),
 };
 
-function nullable({ sql, guard }: JsonSql): JsonSql {
+function nullableJson({ sql, guard }: JsonSql): JsonSql {
   return { sql: `coalesce(${sql}, 'null')`, ...(guard === undefined ? {} : { guard }) };
 }
 

@@ -41,14 +41,14 @@ export class PoolQueues {
     return queue;
   }
 
-  private replicas(): readonly Credentials[] {
+  private replicas(): readonly DriverCredentials[] {
     return (this.dataSource.options as Sized).replication?.slaves ?? [];
   }
 
   private sizeOf(from: ReadFrom): number {
     const { poolSize, extra, replication } = this.dataSource.options as Sized;
     const configured = extra?.max ?? extra?.connectionLimit;
-    const sizeBy = (credentials: Credentials | undefined): number =>
+    const sizeBy = (credentials: DriverCredentials | undefined): number =>
       configured ?? credentials?.poolSize ?? poolSize ?? DEFAULT_POOL_SIZE;
     return from === 'primary'
       ? sizeBy(replication?.master)
@@ -56,12 +56,15 @@ export class PoolQueues {
   }
 }
 
-interface Credentials {
+interface DriverCredentials {
   readonly poolSize?: number;
 }
 
 /** The options of TypeORM that set the size of a pool. */
-interface Sized extends Credentials {
+interface Sized extends DriverCredentials {
   readonly extra?: { readonly max?: number; readonly connectionLimit?: number };
-  readonly replication?: { readonly master?: Credentials; readonly slaves?: readonly Credentials[] };
+  readonly replication?: {
+    readonly master?: DriverCredentials;
+    readonly slaves?: readonly DriverCredentials[];
+  };
 }

@@ -31,7 +31,7 @@ export function declaredProperties(given: readonly unknown[]): DeclaredPropertie
   const { columns, relations, embeddeds } = getMetadataArgsStorage();
   const all: DeclaredProperties[] = [
     { columns, relations, embeddeds },
-    ...given.flatMap((each) => (isSchema(each) ? propertiesOfSchema(each.options) : [])),
+    ...given.flatMap((each) => (isEntitySchema(each) ? propertiesOfSchema(each.options) : [])),
   ];
   return {
     columns: all.flatMap((each) => each.columns),
@@ -45,7 +45,7 @@ export function schemaTarget({ target, name }: SchemaOptions): unknown {
   return target ?? name;
 }
 
-export function isSchema(each: unknown): each is { readonly options: SchemaOptions } {
+export function isEntitySchema(each: unknown): each is { readonly options: SchemaOptions } {
   return (
     typeof each === 'object' &&
     each !== null &&

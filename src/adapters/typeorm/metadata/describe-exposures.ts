@@ -39,7 +39,7 @@ function exposuresOf(
   declared: Declared,
   source: Source,
 ): readonly (readonly [string, Exposure])[] {
-  const exposures = isClass(type)
+  const exposures = isExposedClass(type)
     ? source.readExposures(type, samplesOf(declared, source.dataSource))
     : new Map<string, Exposure>();
   return [
@@ -51,7 +51,7 @@ function exposuresOf(
 }
 
 /** False for a schema, which may have a name only, and for its embedded objects. */
-function isClass(type: unknown): type is ExposedClass {
+function isExposedClass(type: unknown): type is ExposedClass {
   return typeof type === 'function';
 }
 

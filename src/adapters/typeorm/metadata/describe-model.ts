@@ -8,11 +8,11 @@ import type {
   Unsupported,
 } from '../../../core/schema/entity-metadata.js';
 import type { ReadExposures } from '../../../core/schema/exposure.js';
-import type { ReadRules } from '../../../core/schema/value-rules.js';
+import type { ClassRulesReader } from '../../../core/schema/value-rules.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialect-family.js';
 import type { DialectFamily } from '../dialect-family.js';
-import { declaredProperties, isSchema, schemaTarget } from './declared-properties.js';
+import { declaredProperties, isEntitySchema, schemaTarget } from './declared-properties.js';
 import { describeRules } from './describe-rules.js';
 import { describeExposures } from './describe-exposures.js';
 import { describeRelations, describeUnjoined, unmappedRelations } from './describe-relations.js';
@@ -34,14 +34,16 @@ import { describeValidatorColumns, isUnversioned } from './version-columns.js';
 /** Readers of the decorators of class-transformer and class-validator, if the application has installed them. */
 export interface DecoratorReaders {
   readonly exposures?: ReadExposures | undefined;
-  readonly rules?: ReadRules | undefined;
+  readonly rules?: ClassRulesReader | undefined;
 }
 
 /** Describes the entities of a data source as plain data. Reads TypeORM's metadata only, never the database. */
 export function describeModel(dataSource: DataSource, readers: DecoratorReaders = {}): ModelDescription {
   const given = givenEntities(dataSource);
   const schemas = new Map(
-    [...given].reverse().flatMap((each) => (isSchema(each) ? [[schemaTarget(each.options), each]] : [])),
+    [...given]
+      .reverse()
+      .flatMap((each) => (isEntitySchema(each) ? [[schemaTarget(each.options), each]] : [])),
   );
   const tables = new MappedTables(dataSource);
   const declared = declaredProperties(given);

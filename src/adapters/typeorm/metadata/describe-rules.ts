@@ -1,11 +1,11 @@
 import type { EntityMetadata } from 'typeorm';
 import type { EmbeddedMetadata } from 'typeorm/metadata/EmbeddedMetadata.js';
-import type { ReadRules, ValueRules } from '../../../core/schema/value-rules.js';
+import type { ClassRulesReader, ValueRules } from '../../../core/schema/value-rules.js';
 
 /** The validation rules by property path: those of the class of the entity, and of its embedded objects with `@ValidateNested`. */
 export function describeRules(
   { target, embeddeds }: EntityMetadata,
-  readRules: ReadRules,
+  readRules: ClassRulesReader,
 ): ReadonlyMap<string, ValueRules> {
   return new Map(rulesByPath({ type: target, embeddeds, within: '' }, readRules));
 }
@@ -18,7 +18,7 @@ interface ValidatedClass {
 
 function rulesByPath(
   { type, embeddeds, within }: ValidatedClass,
-  readRules: ReadRules,
+  readRules: ClassRulesReader,
 ): readonly (readonly [string, ValueRules])[] {
   if (typeof type !== 'function') return [];
   const { values, nested } = readRules(type);

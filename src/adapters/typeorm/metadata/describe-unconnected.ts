@@ -24,7 +24,7 @@ export interface OfflineMetadata {
   readonly hasDuplicateTable: boolean;
 }
 
-interface SchemaLike {
+interface RecordedSchema {
   readonly options: { readonly name: string; readonly target?: unknown; readonly tableName?: string };
 }
 
@@ -33,9 +33,9 @@ interface SchemaLike {
  * times. Reads the metadata that the decorators of these entities have recorded.
  */
 export function readOfflineMetadata(entities: readonly unknown[]): OfflineMetadata {
-  const classes = entities.filter((each): each is EntityClass => typeof each === 'function');
+  const classes = entities.filter((each): each is RecordedClass => typeof each === 'function');
   const schemas = entities.filter(
-    (each): each is SchemaLike => typeof each === 'object' && each !== null && 'options' in each,
+    (each): each is RecordedSchema => typeof each === 'object' && each !== null && 'options' in each,
   );
   const all = mappedTargets();
   const mapped = classes.filter((each) => all.has(each));
@@ -72,12 +72,12 @@ export async function describeUnconnected(
   }
 }
 
-type EntityClass = abstract new () => unknown;
+type RecordedClass = abstract new () => unknown;
 
 /** Groups recorded metadata by class: that of base classes comes first. */
 function byTarget<Recorded extends { readonly target: unknown }>(
   all: readonly Recorded[],
-): (owner: EntityClass) => readonly Recorded[] {
+): (owner: RecordedClass) => readonly Recorded[] {
   const recorded = new Map<unknown, Recorded[]>();
   for (const each of all) {
     const others = recorded.get(each.target);
@@ -92,7 +92,7 @@ function mappedTargets(): ReadonlySet<unknown> {
 }
 
 function unknownTargets(
-  owner: EntityClass,
+  owner: RecordedClass,
   relations: readonly RelationMetadataArgs[],
   known: ReadonlySet<unknown>,
 ): readonly UnknownTarget[] {
@@ -102,7 +102,7 @@ function unknownTargets(
     const name =
       typeof target === 'function'
         ? target.name
-        : String((target as SchemaLike | undefined)?.options.name ?? target);
+        : String((target as RecordedSchema | undefined)?.options.name ?? target);
     return [
       {
         where: `${owner.name}.${propertyName}`,
@@ -116,8 +116,8 @@ function unknownTargets(
 
 /** The declared table names. A name that TypeORM generates is not a duplicate. */
 function tableNames(
-  classes: readonly EntityClass[],
-  schemas: readonly SchemaLike[],
+  classes: readonly RecordedClass[],
+  schemas: readonly RecordedSchema[],
 ): ReadonlySet<string | undefined> {
   const given = new Set<unknown>(classes);
   const tables = getMetadataArgsStorage().tables.filter((table) => given.has(table.target));

@@ -24,7 +24,7 @@ export class IndexColumns {
   /** The database names of the columns; empty if the index has expressions or cannot be found. Queries outside of a transaction. */
   async of({ constraint, columns }: Duplicate, metadata: EntityMetadata): Promise<readonly string[]> {
     if (constraint === undefined) return columns ?? [];
-    return declaredColumns(constraint, metadata) ?? columns ?? (await this.queried(constraint, metadata));
+    return constraintColumns(constraint, metadata) ?? columns ?? (await this.queried(constraint, metadata));
   }
 
   private async queried(index: string, metadata: EntityMetadata): Promise<readonly string[]> {
@@ -62,7 +62,7 @@ export class IndexColumns {
   }
 }
 
-function declaredColumns(constraint: string, metadata: EntityMetadata): readonly string[] | undefined {
+function constraintColumns(constraint: string, metadata: EntityMetadata): readonly string[] | undefined {
   // TypeORM assigns the indexes of a child entity's relations to the base entity.
   const entities = [
     metadata,

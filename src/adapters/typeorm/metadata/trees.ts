@@ -2,7 +2,7 @@ import type { EntityMetadata } from 'typeorm';
 import type { Unsupported } from '../../../core/schema/entity-metadata.js';
 import { sharesTable } from './inheritance.js';
 
-const REPAIR =
+const TREE_REPAIR =
   "Make it an adjacency list, serve it for reading (operations: ['list', 'retrieve']), or leave the entity out: do not register it.";
 
 /** Trees that TypeORM itself does not maintain correctly. Adjacency lists are ordinary relations. */
@@ -12,7 +12,7 @@ export function unsupportedTrees(metadata: EntityMetadata): readonly Unsupported
   const reason = unsupportedReason(metadata);
   return reason === undefined
     ? []
-    : [{ what: `a ${treeType} tree ${reason} is not supported`, repair: REPAIR, readable: true }];
+    : [{ what: `a ${treeType} tree ${reason} is not supported`, repair: TREE_REPAIR, readable: true }];
 }
 
 function unsupportedReason(metadata: EntityMetadata): string | undefined {
@@ -21,7 +21,7 @@ function unsupportedReason(metadata: EntityMetadata): string | undefined {
   if (!treeParentRelation) return 'without @TreeParent';
   if (!key || primaryColumns.length > 1) return 'with a composite key';
   if (sharesTable(metadata)) return 'with single-table inheritance';
-  if (treeType === 'materialized-path' && !key.isGenerated && !isNumber(key.type))
+  if (treeType === 'materialized-path' && !key.isGenerated && !isNumericColumn(key.type))
     return 'with text keys, in which "." and "%" would be read as parts of a path,';
   const { onDelete } = treeParentRelation;
   if (onDelete === 'DEFAULT' || (onDelete === 'SET NULL' && treeType === 'nested-set'))
@@ -29,6 +29,6 @@ function unsupportedReason(metadata: EntityMetadata): string | undefined {
   return undefined;
 }
 
-function isNumber(type: unknown): boolean {
+function isNumericColumn(type: unknown): boolean {
   return type === Number || (typeof type === 'string' && type.includes('int'));
 }

@@ -18,26 +18,27 @@ export const DELETED = 'deleted';
  * The result of one step. A locked row exists until it is written; one that was not looked up before the write may be
  * missing.
  */
-export type Outcome = Row | typeof DELETED | typeof MISSING;
+export type StepOutcome = Row | typeof DELETED | typeof MISSING;
 
 /** Executes the prepared steps of a batch in its transaction. `turn` is called before each step, to locate a database error. */
 export async function writeEach(
-  steps: readonly PreparableWrite<Outcome>[],
+  steps: readonly PreparableWrite<StepOutcome>[],
   {
     runner,
     plan,
     dialect,
   }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect },
-  turn: (step: PreparableWrite<Outcome>, index: number) => void,
+  turn: (step: PreparableWrite<StepOutcome>, index: number) => void,
 ): Promise<readonly Row[]> {
   const { skipsMissing, completed } = plan;
-  const begun: PreparedWrite<Outcome>[] = [];
+  const begun: PreparedWrite<StepOutcome>[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
-    begun.push(hasErrors(step.errors) ? invalidWrite(step.errors) : await step.prepare(runner));
+    begun.push(isFailedStep(step.errors) ? invalidWrite(step.errors) : await step.prepare(runner));
   }
   // The errors of all steps are reported together.
-  if (stepErrorsOf(begun, plan).some(hasErrors)) throwStepErrors(stepErrorsOf(await checkAll(begun), plan));
+  if (stepErrorsOf(begun, plan).some(isFailedStep))
+    throwStepErrors(stepErrorsOf(await checkAll(begun), plan));
   const written: Row[] = [];
   const refused: BulkStepError[] = [];
   for (const [index, step] of steps.entries()) {
@@ -53,18 +54,22 @@ export async function writeEach(
 }
 
 /** An earlier step may have changed the row since it was read, through a hook, a listener or a trigger. */
-function isStale({ steps }: BatchPlan, index: number, write: PreparedWrite<Outcome> | undefined): boolean {
+function isStale(
+  { steps }: BatchPlan,
+  index: number,
+  write: PreparedWrite<StepOutcome> | undefined,
+): boolean {
   if (index === 0 || write === undefined || write.check) return false;
   const kind = steps[index]?.kind;
   return kind === 'update' || kind === 'upsert';
 }
 
-function invalidWrite(errors: FieldErrors): PreparedWrite<Outcome> {
+function invalidWrite(errors: FieldErrors): PreparedWrite<StepOutcome> {
   return { errors, missing: false, write: () => Promise.resolve(MISSING) };
 }
 
 export function stepErrorsOf(
-  found: readonly Pick<PreparedWrite<Outcome>, 'errors' | 'missing'>[],
+  found: readonly Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>[],
   { skipsMissing }: BatchPlan,
 ): readonly BulkStepError[] {
   return found.map(({ errors, missing: isMissing }) => (isMissing && !skipsMissing ? MISSING : errors));
@@ -72,8 +77,8 @@ export function stepErrorsOf(
 
 /** Sequentially, because they share a connection. */
 export async function checkAll(
-  begun: readonly PreparedWrite<Outcome>[],
-): Promise<readonly Pick<PreparedWrite<Outcome>, 'errors' | 'missing'>[]> {
+  begun: readonly PreparedWrite<StepOutcome>[],
+): Promise<readonly Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>[]> {
   const all = [];
   for (const each of begun) all.push(each.check ? await each.check() : each);
   return all;
@@ -83,9 +88,9 @@ export async function checkAll(
  * Executes a write and collects its validation errors, which prevent the commit, but not the check of the other writes.
  */
 async function tryWrite(
-  write: PreparedWrite<Outcome> | undefined,
-): Promise<{ readonly outcome?: Outcome | undefined; readonly errors: FieldErrors }> {
-  if (write && hasErrors(write.errors)) return { errors: write.errors };
+  write: PreparedWrite<StepOutcome> | undefined,
+): Promise<{ readonly outcome?: StepOutcome | undefined; readonly errors: FieldErrors }> {
+  if (write && isFailedStep(write.errors)) return { errors: write.errors };
   try {
     return { outcome: await write?.write(), errors: NO_ERRORS };
   } catch (error) {
@@ -100,10 +105,10 @@ export function isInvalidInput(error: unknown): error is InvalidInput {
 }
 
 export function throwStepErrors(found: readonly BulkStepError[]): void {
-  const refusals = new Map([...found.entries()].filter(([, each]) => hasErrors(each)));
+  const refusals = new Map([...found.entries()].filter(([, each]) => isFailedStep(each)));
   if (refusals.size > 0) throw new BulkWriteError(refusals);
 }
 
-function hasErrors(found: BulkStepError): boolean {
+function isFailedStep(found: BulkStepError): boolean {
   return found === MISSING || Object.keys(found).length > 0;
 }

@@ -21,7 +21,7 @@ import {
   throwStepErrors,
   writeEach,
 } from './batch-steps.js';
-import type { Outcome } from './batch-steps.js';
+import type { StepOutcome } from './batch-steps.js';
 
 export interface BatchTools {
   readonly writerOf: (resource: ResourceSchema) => RowWriter;
@@ -49,7 +49,7 @@ export class BatchWriter {
       throwStepErrors(steps.map(({ errors }) => errors));
     const upserts = plan.steps.some(({ kind }) => kind === 'upsert');
     for (let attempt = 1; ; attempt++) {
-      let at: PreparableWrite<Outcome> | undefined;
+      let at: PreparableWrite<StepOutcome> | undefined;
       let place = 0;
       try {
         return await this.parts.tools.connections.transact(async (runner) => {
@@ -79,12 +79,12 @@ export class BatchWriter {
    */
   private async throwUncheckedErrors(
     plan: BatchPlan,
-    steps: readonly PreparableWrite<Outcome>[],
+    steps: readonly PreparableWrite<StepOutcome>[],
   ): Promise<void> {
     if (steps.length < 2) return;
     await this.parts.tools.connections.transact(async (runner) => {
       await this.lockAll(plan, runner);
-      const begun: PreparedWrite<Outcome>[] = [];
+      const begun: PreparedWrite<StepOutcome>[] = [];
       for (const step of steps) begun.push(await step.prepare(runner));
       throwStepErrors(stepErrorsOf(await checkAll(begun), plan));
     }, requesterOf(plan));
@@ -94,10 +94,10 @@ export class BatchWriter {
    * Prepares the steps, with all queries that have to run before the transaction: inside it, a second connection may
    * not be available.
    */
-  private async prepareSteps({ steps }: BatchPlan): Promise<readonly PreparableWrite<Outcome>[]> {
+  private async prepareSteps({ steps }: BatchPlan): Promise<readonly PreparableWrite<StepOutcome>[]> {
     const keys = steps.map(keysOf);
     const known = await this.parts.tools.lookups.lookUpEach(keys);
-    const made: PreparableWrite<Outcome>[] = [];
+    const made: PreparableWrite<StepOutcome>[] = [];
     for await (const [index, step] of inSlices(steps.entries())) {
       switch (step.kind) {
         case 'create':
@@ -155,7 +155,7 @@ export class BatchWriter {
   private async prepareUpsert(
     { create, update }: UpsertPlan,
     known: KeyLookup | undefined,
-  ): Promise<PreparableWrite<Outcome>> {
+  ): Promise<PreparableWrite<StepOutcome>> {
     const creation = mapped(
       await this.parts.writerOf(create.resource).prepareCreate(create, known),
       createdRow,
@@ -209,11 +209,11 @@ function lockOrderKey(where: Condition): string {
     : '';
 }
 
-function createdRow(row: Row): Outcome {
+function createdRow(row: Row): StepOutcome {
   return row;
 }
 
-function changedRow(row: Row | undefined): Outcome {
+function changedRow(row: Row | undefined): StepOutcome {
   return row ? { ...row, changed: true } : MISSING;
 }
 

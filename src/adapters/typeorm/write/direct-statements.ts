@@ -91,7 +91,7 @@ export class DirectStatements {
     as?: { readonly rows: StoredRows; readonly row: StoredRow },
   ): Statement {
     return this.shapes.ofWrite(
-      JSON.stringify(['update', changes.changes.map(shapeOf), targetsOf(keys), as !== undefined]),
+      JSON.stringify(['update', changes.changes.map(statementShape), targetsOf(keys), as !== undefined]),
       {
         written: [...parametersOfChanges(changes), ...(as ? as.row.state : [])],
         conditions: [where, ...keys.map((key) => key.where)],
@@ -124,7 +124,11 @@ function needsDetection({ type }: Column): boolean {
 }
 
 /** The parts of a change on which the SQL depends. */
-function shapeOf({ column, raw, detection }: ColumnChange): readonly [string, ChangeDetection?, boolean?] {
+function statementShape({
+  column,
+  raw,
+  detection,
+}: ColumnChange): readonly [string, ChangeDetection?, boolean?] {
   return detection === 'always' ? [column.id, detection, raw === null] : [column.id];
 }
 

@@ -22,7 +22,7 @@ import { prepared, notFound, NO_ERRORS } from './write-step.js';
 import type { PreparableWrite } from './write-step.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
-const ROW_DEPENDENT: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);
+const PAIR_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);
 
 /**
  * Writes the rows of a junction table that only TypeORM knows: pairs of keys, without entity, listeners or columns of
@@ -170,7 +170,7 @@ export class JunctionWriter extends StepWriter {
   ): Promise<unknown> {
     const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
     if (!refusal) return error;
-    if (pair && ROW_DEPENDENT.has(refusal.kind)) {
+    if (pair && PAIR_CONSTRAINTS.has(refusal.kind)) {
       if (!(await areValuesPermitted(pair, { resource: this.resource, where, tools: this.tools })))
         return new PermissionDenied();
     }

@@ -24,12 +24,12 @@ export function compileChanges({ changes, computed }: RowChanges, scope: Scope):
     const name = scope.table.name(column);
     const parameter = (): string => scope.dialect.parameter(scope.bindRaw(raw), column.type);
     return keepsEqualValue(change)
-      ? `${name} = CASE WHEN ${differs(change, scope)} THEN ${parameter()} ELSE ${name} END`
+      ? `${name} = CASE WHEN ${differsFromStored(change, scope)} THEN ${parameter()} ELSE ${name} END`
       : `${name} = ${parameter()}`;
   });
   const updated = computed.map(({ name, sql }) => {
     if (isAlwaysChanged(changes)) return `${name} = ${sql}`;
-    const conditions = changes.map((change) => differs(change, scope));
+    const conditions = changes.map((change) => differsFromStored(change, scope));
     return `${name} = CASE WHEN ${conditions.join(' OR ')} THEN ${sql} ELSE ${name} END`;
   });
   return [...assigned, ...updated];
@@ -54,7 +54,7 @@ function isAlwaysChanged(changes: readonly ColumnChange[]): boolean {
   return changes.some(({ raw, detection }) => detection === 'always' && raw !== null);
 }
 
-function differs({ column, raw, detection }: ColumnChange, scope: Scope): string {
+function differsFromStored({ column, raw, detection }: ColumnChange, scope: Scope): string {
   const name = scope.table.name(column);
   const { returning } = scope.dialect;
   // Of the values that are always taken for changed, only null occurs here.

@@ -18,7 +18,7 @@ export interface TranslatedWriteError {
 }
 
 /** Constraints whose violation depends on other rows. */
-const ROW_DEPENDENT: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'foreign-key']);
+const ROW_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'foreign-key']);
 
 /** Translates the error of a failed write to the error that is thrown. */
 export async function translateWriteError(
@@ -39,7 +39,7 @@ export async function translateWriteError(
   }
   // A row that the caller is not permitted to have is rejected as such: a unique or exclusion constraint would reveal
   // rows of others.
-  if (ROW_DEPENDENT.has(refusal.kind) && !(await isPermitted())) return new PermissionDenied();
+  if (ROW_CONSTRAINTS.has(refusal.kind) && !(await isPermitted())) return new PermissionDenied();
   if (refusal.kind === 'foreign-key') return danglingKey(plan, resource);
   const resolved =
     refusal.kind === 'unique'

@@ -28,7 +28,7 @@ export class TreeKeeper {
     if (metadata.treeType === undefined || metadata.treeType === 'adjacency-list') return undefined;
     const table = new TreeTable(resource, metadata, tools);
     const invalidInput = (message: string): InvalidInput => parentError(resource, metadata, message);
-    return new TreeKeeper(table, shapeOf(table, invalidInput), invalidInput);
+    return new TreeKeeper(table, treeShapeOf(table, invalidInput), invalidInput);
   }
 
   /** Locks the tree. Call it first in a transaction that changes the tree. */
@@ -87,7 +87,7 @@ export class TreeKeeper {
   }
 }
 
-function shapeOf(table: TreeTable, invalidInput: (message: string) => InvalidInput): TreeShape {
+function treeShapeOf(table: TreeTable, invalidInput: (message: string) => InvalidInput): TreeShape {
   switch (table.metadata.treeType) {
     case 'closure-table':
       return new ClosureTable(table);

@@ -7,7 +7,7 @@ import { decodeColumn } from '../../../../sql/select-columns.js';
 import { Scope } from '../../../../sql/query-scope.js';
 import type { WriterTools } from '../row-writer.js';
 
-type Records = readonly Record<string, unknown>[];
+type TreeRecords = readonly Record<string, unknown>[];
 
 /** Binds a value to a statement, and returns the SQL of its parameter. */
 export interface Binder {
@@ -52,14 +52,14 @@ export class TreeTable {
   }
 
   /** Runs one statement. Bind values in the order of their occurrence in the text. */
-  async run(runner: QueryRunner, write: (bind: Binder) => string): Promise<Records> {
+  async run(runner: QueryRunner, write: (bind: Binder) => string): Promise<TreeRecords> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const sql = write({
       key: (value) => scope.bind(value, this.keyColumn.type),
       text: (value) => scope.bindText(value),
     });
     const result: unknown = await runner.query(sql, [...scope.parameters]);
-    return Array.isArray(result) ? (result as Records) : [];
+    return Array.isArray(result) ? (result as TreeRecords) : [];
   }
 
   /** The stored key of the row's parent. */
