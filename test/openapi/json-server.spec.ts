@@ -35,8 +35,8 @@ test("the parameters of json-server's dialect are described by their types", asy
       ),
     );
     expect(texts).toMatchObject({
-      votes_gte: '`votes` is greater or equal.',
-      is_exact: '`is_exact` is this.',
+      votes_gte: '`votes` is greater than or equal to this value.',
+      is_exact: '`is_exact` equals this value.',
       text_like: '`text` contains this text, case-insensitively.',
       text_ne: '`text` differs from this value, or is null.',
     });

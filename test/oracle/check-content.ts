@@ -59,7 +59,7 @@ function checkRetrieved(state: State, { step, answer }: Exchange, id: string): r
   ];
 }
 
-/** A parameter with the name of a field selects the rows with this value: "`votes` is this." */
+/** A parameter with the name of a field selects the rows with this value: "`votes` equals this value." */
 function checkList({ step, sent, answer, operation }: Exchange): readonly Problem[] {
   const rows = rowsOf(answer.json);
   if (step.intent.kind !== 'fits') return [];
@@ -82,7 +82,7 @@ function checkList({ step, sent, answer, operation }: Exchange): readonly Proble
 }
 
 function isEquality(description: string | undefined, name: string): boolean {
-  return description === `\`${name}\` is this.`;
+  return description === `\`${name}\` equals this value.`;
 }
 
 function isShownAs(shown: unknown, value: string): boolean {

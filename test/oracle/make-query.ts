@@ -34,7 +34,8 @@ function nameOfField(parameter: string): string {
 /** A filter group, in the format that the description of the parameter shows. */
 function groupOf(others: readonly ApiParameter[], making: Making): string {
   const simple = others.filter(
-    ({ schema, description }) => typesOf(schema).includes('integer') && /is this\.$/.test(description ?? ''),
+    ({ schema, description }) =>
+      typesOf(schema).includes('integer') && /equals this value\.$/.test(description ?? ''),
   );
   const term = (): string => {
     const parameter = making.random.pick(simple);
