@@ -41,8 +41,7 @@ export default tseslint.config(
       // Texts are taken apart by code point on purpose.
       '@typescript-eslint/no-misused-spread': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // Limits. What was beyond one when it was introduced is counted in eslint-suppressions.json, which may only shrink
-      // (CONTRIBUTING.md).
+      // Limits (CONTRIBUTING.md).
       'no-nested-ternary': 'error',
       'max-depth': ['error', 3],
       complexity: ['error', 12],
