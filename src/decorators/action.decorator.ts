@@ -1,7 +1,7 @@
 import type { Method, Operation } from '../core/schema/operation.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
 
-/** What a `@NestedAction` replaces, each followed by the relation's name (contract 9.1). */
+/** The behaviour that a `@NestedAction` replaces, each followed by the relation's name (contract 9.1). */
 export const ONE_TO_MANY_LIST_ACTION = 'oneToManyList_';
 export const MANY_TO_MANY_LIST_ACTION = 'manyToManyList_';
 export const MANY_TO_MANY_DETAIL_ACTION = 'manyToManyDetail_';
@@ -15,32 +15,32 @@ export const NESTED_ACTION_KINDS: readonly NestedActionKind[] = [
   MANY_TO_MANY_DETAIL_ACTION,
 ];
 
-/** Methods that an action can answer. HEAD follows GET, and OPTIONS is always the interface's own. */
+/** The methods that an action can handle. HEAD uses GET, and OPTIONS is always generated. */
 export type ActionMethod = Exclude<Method, 'HEAD' | 'OPTIONS'>;
 
 export interface NestedActionOptions {
-  /** Default: GET. The default behaviour stays for all others, where there is one. */
+  /** Default: GET. Other methods keep the generated behaviour, if there is one. */
   readonly methods?: readonly ActionMethod[];
-  /** Whether the parent is looked up first, and answered 404 for. Default: true. */
+  /** Whether the parent is looked up first, with a 404 if it does not exist. Default: true. */
   readonly checkParent?: boolean;
-  /** In place of those of the child, or of the through model. */
+  /** Replaces the permissions of the child, or of the through model. */
   readonly permissions?: readonly PermissionExpression[];
 }
 
 export interface ActionOptions {
-  /** Below an object, `<pk>/<path>/`; else below the collection. */
+  /** True for a URL below an object, `<pk>/<path>/`; else below the collection. */
   readonly detail: boolean;
   /** Default: GET. */
   readonly methods?: readonly ActionMethod[];
   /** The segment of the URL. Default: the method's name. */
   readonly path?: string;
-  /** Whether the object is looked up first, under the caller's grants, and answered 404 for. Default: true. */
+  /** Whether the object is looked up first with the caller's grants, with a 404 if it does not exist. Default: true. */
   readonly checkObject?: boolean;
-  /** In place of the model's own. */
+  /** Replaces the permissions of the model. */
   readonly permissions?: readonly PermissionExpression[];
 }
 
-/** What was declared of one method, unchecked. */
+/** The declaration of one method, not yet verified. */
 export type ActionDeclaration =
   | {
       readonly kind: 'nested';
@@ -51,24 +51,24 @@ export type ActionDeclaration =
     }
   | { readonly kind: 'action'; readonly method: string; readonly options: ActionOptions };
 
-/** A controller class of the application that joins the generated endpoints of an entity. */
+/** The declaration of a `@RestifyController` class. */
 export interface ControllerDeclaration {
   readonly controller: object;
   readonly name: string;
   readonly entity: object;
   readonly actions: readonly ActionDeclaration[];
-  /** Methods that a decorator of Nest routes, such as `@Get()`. */
+  /** Methods with a route decorator of Nest, such as `@Get()`. */
   readonly plainRoutes: readonly string[];
-  /** Operations that a method of the same name replaces. */
+  /** Operations that are replaced by a method of the same name. */
   readonly replaced: readonly Operation[];
   readonly hooks: readonly HookName[];
-  /** Names of those that are accessors, and so no methods. */
+  /** The names among them that are accessors instead of methods. */
   readonly accessors: readonly string[];
-  /** Whether it extends the base class of those that replace operations. */
+  /** Whether it extends `ResourceController`. */
   readonly replacesOperations: boolean;
 }
 
-/** Marks the base class of controllers that replace operations, in every copy of the package. */
+/** Marks `ResourceController` in every copy of the package. */
 export const REPLACES_OPERATIONS = Symbol.for('nestjs-restify.ResourceController');
 
 const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite'] as const;
@@ -84,10 +84,10 @@ const OPERATION_NAMES: Readonly<Record<Operation, true>> = {
   destroy: true,
 };
 
-/** Names that mean something on a class which extends the base. */
+/** The method names with a meaning in a class that extends `ResourceController`. */
 export const OVERRIDE_NAMES: readonly string[] = [...Object.keys(OPERATION_NAMES), ...HOOK_NAMES];
 
-/** Operations and hooks that a class which extends the base, or one between them, writes itself. */
+/** The operations and hooks that are declared between a class and `ResourceController`. */
 export function overridesOf(controller: {
   readonly prototype: object;
 }): Pick<ControllerDeclaration, 'replaced' | 'hooks' | 'accessors' | 'replacesOperations'> {
@@ -128,7 +128,7 @@ function actionsByPrototype(): WeakMap<object, ActionDeclaration[]> {
   return ((globalThis as Registries)[ACTIONS] ??= new WeakMap<object, ActionDeclaration[]>());
 }
 
-/** All controller classes of this process. Which of them an application serves is decided at boot. */
+/** All controller classes of this process. Each application determines at boot which of them it serves. */
 export function controllerDeclarations(): Map<object, ControllerDeclaration> {
   return ((globalThis as Registries)[CONTROLLERS] ??= new Map<object, ControllerDeclaration>());
 }
@@ -139,7 +139,7 @@ function record(prototype: object, action: ActionDeclaration): void {
   actionsByPrototype().set(prototype, actions);
 }
 
-/** Actions of a class and of those that it extends; a method that is declared again replaces the inherited one. */
+/** The actions of a class and its base classes; an overriding method replaces the inherited one. */
 export function actionsOf(controller: { readonly prototype: object }): readonly ActionDeclaration[] {
   const actions: ActionDeclaration[] = [];
   for (
@@ -156,8 +156,8 @@ export function actionsOf(controller: { readonly prototype: object }): readonly 
 }
 
 /**
- * Replaces the behaviour of a nested URL for the methods that it names. Without arguments the method's own name says
- * what it replaces: `[MANY_TO_MANY_LIST_ACTION + 'course_set']() {}`.
+ * Replaces the behaviour of a nested URL for the given methods. Without arguments, the name of the method determines the
+ * URL: `[MANY_TO_MANY_LIST_ACTION + 'course_set']() {}`.
  */
 export function NestedAction(
   replaces?: NestedActionKind,

@@ -4,8 +4,8 @@ const REGISTRY = Symbol.for('nestjs-restify.declarations');
 
 /**
  * All declarations of this process, by their class or schema. Kept on the global object, so that a second copy of the
- * package (ESM beside CommonJS) reads what the first was told. Which of them an application serves is decided by its
- * own data source at boot.
+ * package (ESM beside CommonJS) reads the declarations of the first. An application serves those that are in its data source
+ * at boot.
  */
 export function declarations(): Map<object, ResourceDeclaration> {
   const holder = globalThis as { [REGISTRY]?: Map<object, ResourceDeclaration> };
@@ -14,11 +14,11 @@ export function declarations(): Map<object, ResourceDeclaration> {
 
 const SEEN = Symbol.for('nestjs-restify.seen');
 
-/** What is known of all applications of a process, whichever of them has found it. */
+/** The state that all applications of a process share. */
 interface Seen {
-  /** Declared classes and schemas that some data source has, or that have been named in the log. */
+  /** Declared classes and schemas that are in a data source, or have been reported in the log. */
   readonly entities: WeakSet<object>;
-  /** Every `forRoot` whose prefix has not booted: its data source may have what others have not. */
+  /** Every `forRoot` whose prefix has not booted: its data source may contain unknown entities. */
   readonly waiting: Set<WeakRef<object>>;
 }
 

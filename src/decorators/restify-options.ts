@@ -19,10 +19,10 @@ import type { Lookup } from '../core/query/row-filter.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelectionOptions } from '../core/contracts/field-selection.js';
 
-/** A class that Nest's injector can make. */
+/** A class that Nest's injector can instantiate. */
 export type InjectableClass<Instance> = new (...dependencies: never[]) => Instance;
 
-/** What a relation leads to, without the wrappers that TypeORM gives it. */
+/** The target of a relation, without TypeORM's wrapper types. */
 type Unwrapped<Value> =
   NonNullable<Value> extends Promise<infer Inner>
     ? Unwrapped<Inner>
@@ -32,14 +32,14 @@ type Unwrapped<Value> =
 
 type Leaf = string | number | boolean | bigint | symbol | Date | Uint8Array | ((...args: never[]) => unknown);
 
-/** Properties that are no methods. */
+/** The properties that are not methods. */
 export type PropertyOf<Entity> = {
   [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown
     ? never
     : Name;
 }[keyof Entity & string];
 
-/** A property, or one over relations and embedded objects with dots, three steps deep: `question.pub_date`. */
+/** A property, or a dotted path over relations and embedded objects of at most three steps: `question.pub_date`. */
 export type PathOf<Entity, Depth extends readonly unknown[] = [1, 1]> = {
   [Name in PropertyOf<Entity>]:
     | Name
@@ -56,7 +56,7 @@ type MethodOf<Entity> = {
     : never;
 }[keyof Entity & string];
 
-/** What stands at the end of a path; what many lead to counts as one of them. */
+/** The type at the end of a path; for a to-many relation, of one related object. */
 export type ValueAt<Entity, Path extends string> = Path extends `${infer Name}.${infer Rest}`
   ? Name extends keyof Entity
     ? ValueAt<Unwrapped<Entity[Name]>, Rest>
@@ -70,8 +70,8 @@ type TextLookup =
 type OrderLookup = 'gt' | 'gte' | 'lt' | 'lte' | 'range';
 
 /**
- * Lookups that a value of this type can have, as far as the type tells: a text may be a date or a bigint, and an object the
- * application's own kind of value. Boot knows the column.
+ * The lookups of a value of this type, as far as the type determines them: a text may be a date or a bigint, and an object a
+ * custom value. The verification at start knows the column.
  */
 export type LookupOf<Value> = [Value] extends [boolean]
   ? Exclude<Lookup, TextLookup | OrderLookup>
@@ -79,62 +79,62 @@ export type LookupOf<Value> = [Value] extends [boolean]
     ? Lookup
     : Exclude<Lookup, TextLookup>;
 
-/** `never`, `any` and `unknown` say nothing of a value. */
+/** `never`, `any` and `unknown` do not determine the type of a value. */
 type LookupAt<Entity, Path extends string> = [ValueAt<Entity, Path>] extends [never]
   ? Lookup
   : object extends ValueAt<Entity, Path>
     ? Lookup
     : LookupOf<ValueAt<Entity, Path>>;
 
-/** Relations with dots between them. What stands behind a many-to-many are fields of its through objects, which no type knows: boot looks. */
+/** Dotted paths of relations. Fields of through objects after a many-to-many have no static type: the verification at start checks them. */
 export type ExpandPathOf<Entity> = PropertyOf<Entity> | `${PropertyOf<Entity>}.${string}`;
 
 type Descending<Name extends string> = Name | `-${Name}`;
-/** Where nulls stand, in place of where the database puts them. */
+/** The position of nulls in an order, instead of the database's default. */
 type WithNulls<Name extends string> = Name | `${Name} nulls first` | `${Name} nulls last`;
 type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
 
 /**
- * What an author says of one entity. Every option is optional; wrong names refuse to start.
+ * The options of one entity. All are optional; unknown names prevent the start.
  *
- * | option | says |
+ * | option | meaning |
  * |---|---|
  * | `app`, `name` | the two words of the path, lower case; `name` defaults to the class name in lower case |
  * | `fields`, `exclude` | which properties are exposed at all; default: all but `select: false` columns |
- * | `readOnly`, `writeOnly` | never taken from bodies; never shown, filtered, searched or ordered by |
- * | `optional` | may be left out of a POST or PUT, because a listener or a trigger fills them |
- * | `trim` | `{ body: false }` keeps the blanks around a text |
- * | `type` | `{ tags: 'string[]' }`: what the values of a field are, where a transformer of its column makes them |
- * | `listenerRelations` | relations that listeners and subscribers read: their objects are loaded for each write; with dots, what lies behind them |
+ * | `readOnly`, `writeOnly` | never read from bodies; never shown, filtered, searched or ordered by |
+ * | `optional` | may be omitted in a POST or PUT, because a listener or a trigger sets them |
+ * | `trim` | `{ body: false }` keeps whitespace around a text |
+ * | `type` | `{ tags: 'string[]' }`: the type of a field whose column has a transformer |
+ * | `listenerRelations` | relations, or dotted paths, that listeners and subscribers read: their objects are loaded for each write |
  * | `computed` | read-only fields from a function of the entity or one of its methods |
- * | `operations` | which of the six exist; default: all |
+ * | `operations` | the available ones of the six operations; default: all |
  * | `filterBackends` | classes, in order; default: `FieldFilter`, `SearchFilter`, `OrderingFilter` |
  * | `filterFields` | names, or lookups by name; default: all plain readable columns and forward relations, `exact` |
  * | `filterGroups` | `filter=or(…)`, `and(…)`, `not(…)` over the same filters |
- * | `filters` | lookups and filters of one's own, by parameter: a type, the fields that they tell of, and a function |
- * | `searchFields` | names, each with `^`, `=`, `$` or `@` before it where wanted; default: all readable texts |
- * | `orderingFields` | names a client may order by, each with ` nulls first` or ` nulls last` where wanted; default: as for filters |
- * | `orderingNulls` | clients may say where nulls stand: `ordering=-votes.nullslast` |
- * | `ordering` | the order where the client asks for none, with ` nulls first` or ` nulls last` where wanted |
- * | `queryLimits` | what one query may ask for, by name; docs/limits.md has the defaults |
- * | `parameters` | other names for query parameters: `{ search: 'q' }`; those that it does not name are as the prefix says |
- * | `pagination` | how lists are cut into pages, in place of the prefix's; `false`: they are whole |
- * | `renderers` | forms of rows beside JSON, such as `new CsvRenderer()`, in place of the prefix's |
- * | `shape` | clients choose fields, by `fields` and `omit`; an object names the parameters and bounds |
- * | `expandable` | relations that clients may ask for as objects, by `expand`; with dots, three deep |
- * | `conditional` | objects have an `ETag`, and requests for them may be conditional; `false`: not, whatever the prefix says |
- * | `cacheControl` | the `Cache-Control` of what is read; `false`: none |
- * | `bulk` | one request may write many objects: a POST of a list, a PATCH or DELETE of the list's URL; an object says which, and how many |
- * | `idempotency` | a POST with an `Idempotency-Key` is done once, however often it comes; `false`: not, whatever the prefix says |
- * | `returnDeleted` | DELETE of an object answers 200 with the object that is gone, and not 204 |
+ * | `filters` | custom lookups and filters by parameter: a type, the fields that they reveal, and a function |
+ * | `searchFields` | names, optionally prefixed by `^`, `=`, `$` or `@`; default: all readable texts |
+ * | `orderingFields` | names by which clients may order, optionally with ` nulls first` or ` nulls last`; default: as for filters |
+ * | `orderingNulls` | clients may choose the position of nulls: `ordering=-votes.nullslast` |
+ * | `ordering` | the default order, optionally with ` nulls first` or ` nulls last` |
+ * | `queryLimits` | limits of one query by name; docs/limits.md has the defaults |
+ * | `parameters` | other names for query parameters, in addition to those of the prefix: `{ search: 'q' }` |
+ * | `pagination` | the pagination of lists, instead of the prefix's; `false`: complete lists |
+ * | `renderers` | response formats beside JSON, such as `new CsvRenderer()`, instead of the prefix's |
+ * | `shape` | clients may select fields by `fields` and `omit`; an object sets the parameter names and limits |
+ * | `expandable` | relations that clients may expand to objects by `expand`; dotted paths of at most three steps |
+ * | `conditional` | objects have an `ETag`, and requests may be conditional; `false` overrides the prefix |
+ * | `cacheControl` | the `Cache-Control` of read responses; `false`: none |
+ * | `bulk` | bulk writes: a POST of a list, a PATCH or DELETE of the collection's URL; an object sets the operations and the maximum |
+ * | `idempotency` | a repeated POST with the same `Idempotency-Key` is executed once; `false` overrides the prefix |
+ * | `returnDeleted` | DELETE responds 200 with the deleted object instead of 204 |
  * | `strict` | unknown body fields and query parameters are errors |
- * | `serializer` | replaces the one that is compiled from the model |
- * | `permissions` | who may do what; all of them must say yes |
- * | `authentication` | how callers say who they are, in place of the prefix's own: schemes, and guards of Nest by class |
- * | `guards` | guards of Nest, by class, run when the permissions have said yes; before them where no `authentication` is named |
- * | `interceptors` | interceptors of Nest, by class, around whatever answers; lists are whole arrays, or pages, to them |
- * | `pipes` | pipes of Nest, by class, over bodies, with the entity as their metatype, and over the parameters of lists |
- * | `throttle` | `{ limit, ttl }`: requests of one caller in so many milliseconds, counted by @nestjs/throttler's storage |
+ * | `serializer` | replaces the generated serializer |
+ * | `permissions` | permission classes and expressions; all of them must grant access |
+ * | `authentication` | authentication schemes and Nest guards by class, instead of the prefix's |
+ * | `guards` | Nest guards by class; they run after the permissions, or before them without `authentication` |
+ * | `interceptors` | Nest interceptors by class, around every operation; they receive lists as complete arrays or pages |
+ * | `pipes` | Nest pipes by class, for bodies, with the entity as their metatype, and for the parameters of lists |
+ * | `throttle` | `{ limit, ttl }`: the maximum number of requests of one caller in `ttl` milliseconds, counted by @nestjs/throttler's storage |
  * | `through` | the same options for a junction without a declaration of its own, by relation |
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the default stands for an entity that is not known yet

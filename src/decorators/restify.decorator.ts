@@ -1,10 +1,10 @@
 import { declarations } from './metadata-storage.js';
 import type { RestifyOptions } from './restify-options.js';
 
-/** A class with instances of one kind. */
+/** A class of entities. */
 type EntityClass<Entity extends object> = abstract new (...args: never[]) => Entity;
 
-/** What an `EntitySchema` of TypeORM looks like from here: this room imports no ORM. */
+/** The structure of TypeORM's `EntitySchema`: this folder does not import TypeORM. */
 export interface SchemaLike<Entity extends object = object> {
   readonly options: {
     readonly name: string;
@@ -13,15 +13,15 @@ export interface SchemaLike<Entity extends object = object> {
   };
 }
 
-/** With a label alone, whatever the entity: so that entities of several classes can be registered in a loop. */
+/** With only a label, for any entity, so that different entities can be registered in a loop. */
 type AnyEntity<App> = [App] extends [never] ? never : EntityClass<object> | SchemaLike;
 
-/** The error that TypeScript shows where an option names something that the entity does not have. */
+/** The TypeScript error for an option with a name that the entity does not have. */
 export interface OptionsDoNotFitTheEntity {
   readonly 'an option of @Restify names a field that this entity does not have': never;
 }
 
-/** The error that TypeScript shows for an option that does not exist. */
+/** The TypeScript error for an unknown option. */
 export interface NoSuchOption<Name> {
   readonly '@restify has no such option': Name;
 }
@@ -54,7 +54,7 @@ export function Restify<const Options extends RestifyOptions>(
 }
 
 /**
- * Does what `@Restify` does, for a class from elsewhere or an `EntitySchema`.
+ * Registers an entity like `@Restify`, for a class of another package or an `EntitySchema`.
  *
  * ```ts
  * for (const entity of [User, Team, TagSchema]) restify(entity, 'accounts');
@@ -74,7 +74,7 @@ function declare(target: object, options: RestifyOptions): void {
   declarations().set(target, { target, name, options });
 }
 
-/** Of a class that is not there yet, and of whatever else could not be told from others when the application starts. */
+/** Rejects undefined, for example of a circular import, and everything else that is neither a class nor a schema. */
 function refuseNoEntity(target: unknown): void {
   if (typeof target === 'function' || (typeof target === 'object' && target !== null)) return;
   const repair =
@@ -86,7 +86,7 @@ function refuseNoEntity(target: unknown): void {
   );
 }
 
-/** What the entity is named after: its class, also where a schema maps it under another name. */
+/** The class of an entity, from which its name is derived; for a schema its target, if there is one. */
 function declaredClass(target: object): { readonly name: string } {
   if (!isSchemaLike(target)) return target as { name: string };
   const { options } = target;

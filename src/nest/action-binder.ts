@@ -10,30 +10,30 @@ import { ChildPk, getOperate, ParentPk, Pk } from '../http/action-context.js';
 import type { ActionBinding } from '../http/route-pattern.js';
 import { markAction, RestifyActionInterceptor } from './action.interceptor.js';
 
-/** Under which Nest keeps what the parameters of a handler are. */
+/** The metadata key under which Nest stores the parameters of a handler. */
 export const ROUTE_ARGUMENTS = '__routeArguments__';
 const INTERCEPTORS = '__interceptors__';
 const PIPES = '__pipes__';
 
-/** The part of Nest's wrapper of a controller that is used here. */
+/** The used part of Nest's `InstanceWrapper` of a controller. */
 interface ControllerWrapper {
   metatype: unknown;
   instance: unknown;
   isDependencyTreeStatic(): boolean;
 }
 
-/** A controller class of this application that joins generated endpoints. */
+/** A `@RestifyController` class of this application. */
 export interface ListedController {
   readonly declaration: ControllerDeclaration;
   readonly wrapper: ControllerWrapper;
-  /** Whether interceptors of the class stand around generated answers, which are values to them then. */
+  /** Whether the class has interceptors, which then run around generated operations, too, and receive their results as values. */
   readonly wraps: boolean;
 }
 
-/** Wrappers by the class that the application wrote, kept when the class is replaced for routing. */
+/** Wrappers by the application's class, which is replaced by a subclass for routing. */
 const REPLACED = new WeakMap<object, { original: object; replacement: Type }>();
 
-/** All `@RestifyController` classes that modules of this application list. */
+/** All `@RestifyController` classes in the modules of this application. */
 export function listedControllers(modules: ModulesContainer): readonly ListedController[] {
   const declared = controllerDeclarations();
   return [...modules.values()].flatMap((module) =>
@@ -50,7 +50,7 @@ function hasInterceptors(controller: object): boolean {
   return interceptors.some((each) => each !== RestifyActionInterceptor);
 }
 
-/** Own properties of the instance under names that are for methods of the class; known once Nest has made it. */
+/** Own properties of the instance with names that are reserved for methods; known after Nest has created the instance. */
 export function propertiesForMethods({ declaration, wrapper }: ListedController): readonly string[] {
   const { replacesOperations } = declaration;
   const instance: unknown = wrapper.instance;
@@ -60,8 +60,8 @@ export function propertiesForMethods({ declaration, wrapper }: ListedController)
 }
 
 /**
- * The class that Nest routes in place of the application's own: a subclass, one an application, so that applications
- * in one process do not see each other's handlers. Made once, before Nest maps routes.
+ * The class that Nest routes in place of the application's class: a subclass for each application, so that applications in
+ * one process do not share handlers. Created once, before Nest maps routes.
  */
 export function routedClass({ wrapper }: ListedController): Type {
   const known = REPLACED.get(wrapper);
@@ -70,7 +70,7 @@ export function routedClass({ wrapper }: ListedController): Type {
   const holder = { [original.name]: class extends original {} };
   const replacement = holder[original.name] ?? original;
   REPLACED.set(wrapper, { original, replacement });
-  // Its handlers have whole paths: the class also holds URLs of other models that lead to its own.
+  // Its handlers have complete paths: the class also has nested URLs of other models that end at its model.
   Reflect.defineMetadata('path', '/', replacement);
   wrapper.metatype = replacement;
   const instance: unknown = wrapper.instance;
@@ -82,8 +82,8 @@ export function routedClass({ wrapper }: ListedController): Type {
 const EVERYTHING = 'restifyEverything';
 
 /**
- * Lets `consumer.apply(…).forRoutes(StudentController)` mean all URLs of its model: Nest looks for paths on the class that the
- * application wrote, and its routes are on another.
+ * Makes `consumer.apply(…).forRoutes(StudentController)` apply to all URLs of its model: Nest looks for paths in the
+ * application's class, but the routes are in the subclass.
  */
 export function exposeToMiddleware(listed: ListedController, path: string): void {
   const controller = listed.declaration.controller as Type;
@@ -92,7 +92,7 @@ export function exposeToMiddleware(listed: ListedController, path: string): void
   const paths = Array.isArray(before) ? (before as string[]) : [];
   Reflect.defineMetadata('path', [...new Set([...paths, path])], controller);
   const descriptor = { value: (): void => undefined, writable: true, configurable: true, enumerable: false };
-  // What is routed, in each application a class of its own, has routes of its own, and not this one.
+  // The routed subclass, one for each application, has routes of its own in place of this one.
   Object.defineProperty(routedClass(listed).prototype as object, EVERYTHING, {
     ...descriptor,
     value: undefined,
@@ -105,22 +105,22 @@ export function exposeToMiddleware(listed: ListedController, path: string): void
 export interface ActionRoute {
   /** The name of the route's handler, unique in the class. */
   readonly name: string;
-  /** The method that the application wrote; undefined where it wraps an operation that it does not write. */
+  /** The method of the application; undefined if the class only wraps the generated operation. */
   readonly method: string | undefined;
-  /** The generated operation that it stands in the place of. */
+  /** The generated operation that the method replaces. */
   readonly operation: Operation | undefined;
-  /** Below all prefixes of Nest's own: `rest/v1/polls/question/:pk`. */
+  /** The path without Nest's global prefix and version: `rest/v1/polls/question/:pk`. */
   readonly pattern: string;
   readonly request: RequestMethod;
   readonly hasChild: boolean;
-  /** Whose interceptors and pipes it stands behind. */
+  /** The resource whose interceptors and pipes run before the method. */
   readonly resource: Resource;
   readonly binding: ActionBinding;
 }
 
 type HandlerFunction = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Binds a method of the application's to a route: a function of its own with all that Nest knows of the method. */
+/** Binds a method of the application to a route, by a separate function with all of Nest's metadata of the method. */
 export function addActionHandler(controller: Type, route: ActionRoute): void {
   const { name, method, pattern, request, binding } = route;
   const prototype = controller.prototype as Record<string, HandlerFunction>;
@@ -142,7 +142,7 @@ export function addActionHandler(controller: Type, route: ActionRoute): void {
   if (parameters && Object.keys(parameters).length > 0)
     Reflect.defineMetadata(ROUTE_ARGUMENTS, { ...parameters }, controller, name);
   else bindPlainParameters(prototype, route);
-  // One parameter more, which the method does not see: Nest leaves the response to us.
+  // An additional response parameter, which the method does not receive, so that Nest does not send the response.
   Res()(
     prototype,
     name,
@@ -153,7 +153,7 @@ export function addActionHandler(controller: Type, route: ActionRoute): void {
   markAction(handler, binding);
 }
 
-/** A function under that name, which an object literal alone can give. */
+/** A function with this name, which only an object literal can set. */
 function namedFunction(name: string, written: HandlerFunction): HandlerFunction {
   const holder = {
     [name](this: unknown, ...args: unknown[]): unknown {
@@ -163,12 +163,12 @@ function namedFunction(name: string, written: HandlerFunction): HandlerFunction 
   return holder[name] ?? written;
 }
 
-/** What answers where the class wraps an operation that it does not write. */
+/** The handler of an operation that the class wraps without replacing it. */
 function generatedHandler({ operation }: ActionRoute): HandlerFunction | undefined {
   return operation && ((request) => getOperate(request)?.(operation));
 }
 
-/** The model's interceptors and pipes, in front of the method's own. */
+/** Adds the interceptors and pipes of the model before those of the method. */
 function applyEnhancers(handler: object, { interceptors, piping }: Resource): void {
   const before = (key: string, those: readonly unknown[]): void => {
     if (those.length > 0)
@@ -182,7 +182,7 @@ function applyEnhancers(handler: object, { interceptors, piping }: Resource): vo
   before(PIPES, (piping?.pipes ?? []).map(ofBodiesAndParameters));
 }
 
-/** A model's pipe is for what the client sends: keys and the actor are compiled already. */
+/** Applies pipes of the model only to input of the client, not to keys and the actor, which are already parsed. */
 function ofBodiesAndParameters(pipe: PipeLike): PipeTransform {
   const own = pipe as PipeTransform<unknown, unknown>;
   return {

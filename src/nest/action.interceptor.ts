@@ -8,19 +8,19 @@ import type { ActionBinding } from '../http/route-pattern.js';
 
 const BINDINGS = new WeakMap<object, ActionBinding>();
 
-/** Marks a handler as the application's own: what it returns is the body. It runs for the route that it was bound to, and for no other. */
+/** Marks a handler as an action of the application, whose result is the body, and binds it to one route. */
 export function markAction(handler: object, binding: ActionBinding): void {
   BINDINGS.set(handler, binding);
 }
 
-/** What a handler was bound to; undefined for a generated one. */
+/** The binding of a handler; undefined for a generated one. */
 export function bindingOf(handler: object): ActionBinding | undefined {
   return BINDINGS.get(handler);
 }
 
 /**
- * Stands around the application's own actions: before, the checks that belong to `answer` up to the parent; behind,
- * what the method returned becomes the response. Interceptors of the application run inside.
+ * Runs around actions of the application: before them, the checks of the pipeline up to the parent; after them, it converts
+ * the result to the response. Interceptors of the application run inside of it.
  */
 @Injectable()
 export class RestifyActionInterceptor implements NestInterceptor {
@@ -34,7 +34,7 @@ export class RestifyActionInterceptor implements NestInterceptor {
     const code = Reflect.getMetadata('__httpCode__', handler) as number | undefined;
     return defer(() => this.server.prepareAction(exchange)).pipe(
       concatMap(() => next.handle()),
-      // As Nest has it, the last value is the answer; what ends without one has none.
+      // As in Nest, the last value is the result; undefined if there is none.
       takeLast(1),
       defaultIfEmpty(undefined),
       concatMap((value: unknown) => from(this.server.sendActionResult(exchange, value, code))),

@@ -9,7 +9,7 @@ import type { RestifyDefaults } from '../restify.options.js';
 import { runGuard } from './run-guard.js';
 import { fitSchemes } from '../compiler/rules/unfit-scheme.js';
 
-/** Who is let in to a model: its schemes, and guards among them or behind the permissions. */
+/** The authentication of a model: its schemes, its guards among them, and its guards after the permissions. */
 export type Entrance = Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
 
 type Said = Pick<RestifyOptions, 'authentication' | 'guards'>;
@@ -19,7 +19,7 @@ interface NamedGuard {
   readonly credentials: Credentials | undefined;
 }
 
-/** Classes of guards that stand in `authentication`. */
+/** The guard classes in `authentication`. */
 export function guardsOfAuthentication({ authentication }: Said): readonly GuardClass[] {
   return fitSchemes(authentication).flatMap((each) => guardOf(each)?.guard ?? []);
 }
@@ -33,7 +33,7 @@ function ofPassport(each: Authentication): readonly PassportAuthentication[] {
   return typeof each === 'function' || (typeof each === 'object' && each.kind === 'guard') ? [] : [each];
 }
 
-/** What each of the options makes of the two, by the instances of their classes. */
+/** Resolves `authentication` and `guards` of options to the instances of their classes. */
 export async function entrances(
   given: readonly Said[],
   defaults: Pick<RestifyDefaults, 'authentication' | 'guards'>,

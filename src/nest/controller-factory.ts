@@ -16,18 +16,17 @@ import { RestifyGuard } from './restify.guard.js';
 import type { RestServer } from '../http/rest-server.js';
 
 /**
- * The controllers of one prefix: a class an entity, laid out empty when Nest reads the modules and given its routes
- * when the model is compiled, which is before Nest maps routes. An entity of another application in the same process
- * never gets any.
+ * The controllers of one prefix: one class for each entity, created empty when Nest scans the modules, and given its handlers
+ * after the model has been compiled, before Nest maps routes. Entities of other applications in the process get none.
  */
 export class GeneratedControllers {
   private static made = 0;
 
-  /** Its place among the `forRoot` calls of the process. */
+  /** The position among the `forRoot` calls of the process. */
   readonly order = ++GeneratedControllers.made;
   private readonly classes = new Map<object, Type>();
 
-  /** Called by Nest's scanner, once all files are loaded; the same classes each time. */
+  /** Called by Nest's scanner after all files have been loaded; returns the same classes each time. */
   declareControllers(declared: Iterable<ResourceDeclaration>): Type[] {
     for (const { target, name } of declared) {
       if (!this.classes.has(target)) this.classes.set(target, emptyController(name));
@@ -39,7 +38,7 @@ export class GeneratedControllers {
     return new Set(this.classes.keys());
   }
 
-  /** Gives the classes their handlers. */
+  /** Adds the handlers to the classes. */
   bind(api: BuiltApi, binding: Binding): void {
     let signed = false;
     for (const routes of api.byResource) {
@@ -47,8 +46,8 @@ export class GeneratedControllers {
       if (!own) continue;
       if (own.joined) exposeToMiddleware(own.joined, getCollectionPath(api.prefix, routes.resource));
       for (const url of urlsOf(routes)) {
-        // What is generated of a nested URL stands in the class of the child, where it has one: what stands before
-        // the child's endpoints stands before these too, and what stands before the parent's does not (contract 8.1).
+        // The generated handlers of a nested URL are in the class of the child, if there is one: guards and interceptors of
+        // the child apply to them, and those of the parent do not (contract 8.1).
         const child = url.route?.parent && this.hostOf(url.route.resource, binding);
         const generated = child?.joined
           ? { ...child, isOwn: child.controller === own.controller }
@@ -71,20 +70,20 @@ export class GeneratedControllers {
   }
 
   private hostOf(resource: Resource, { targetOf, joining }: Binding): Host | undefined {
-    // Boot refuses several of them.
+    // The verification rejects several of them.
     const [joined] = joining(resource);
     const target = targetOf(resource);
     const generated = target === undefined ? undefined : this.classes.get(target);
-    // The application's class takes the generated handlers too, so that its guards and interceptors stand before them.
+    // The application's class gets the generated handlers, too, so that its guards and interceptors apply to them.
     const controller = joined ? routedClass(joined) : generated;
     return controller && { controller, joined };
   }
 }
 
-/** What binding needs to know beside the routes. */
+/** The context of binding. */
 interface Binding {
   readonly targetOf: (resource: Resource) => object | undefined;
-  /** Controller classes of the application that join a resource. */
+  /** The controller classes of the application for a resource. */
   readonly joining: (resource: Resource) => readonly ListedController[];
   readonly server: RestServer;
 }
@@ -92,7 +91,7 @@ interface Binding {
 /** A class that Nest routes. */
 interface Host {
   readonly controller: Type;
-  /** The application's class, where it is one. */
+  /** Set if the class is one of the application. */
   readonly joined: ListedController | undefined;
 }
 
@@ -106,10 +105,10 @@ function emptyController(name: string): Type {
   return controller;
 }
 
-/** Under which @nestjs/swagger keeps what `@ApiExcludeEndpoint` says. */
+/** The metadata key of @nestjs/swagger for `@ApiExcludeEndpoint`. */
 const SWAGGER_EXCLUDED = 'swagger/apiExcludeEndpoint';
 
-/** Routes of Nest by the methods of HTTP. */
+/** Nest's request methods by HTTP method. */
 const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
   GET: RequestMethod.GET,
   POST: RequestMethod.POST,
@@ -118,14 +117,14 @@ const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
   DELETE: RequestMethod.DELETE,
 };
 
-/** Methods that have a handler each where two classes share a URL. HEAD follows GET. */
+/** The methods that have separate handlers if two classes share a URL. HEAD uses the handler of GET. */
 const ROUTED: readonly (readonly [Method, RequestMethod])[] = [
   ...(Object.entries(REQUEST_METHODS) as [Method, RequestMethod][]),
   ['OPTIONS', RequestMethod.OPTIONS],
 ];
 
 interface Url {
-  /** Tells it from the other URLs of its resource. */
+  /** Unique among the URLs of its resource. */
   readonly name: string;
   readonly route: Route | undefined;
 }
@@ -139,7 +138,7 @@ function urlsOf({
 }: ResourceRoutes): readonly Url[] {
   return [
     { name: 'collection', route: collection },
-    // Before the objects: an action's path wins over a key that has its text.
+    // Before the objects: the path of an action has precedence over an equal key.
     ...[...collectionActions].map(([segment, route]) => ({ name: `action_${segment}`, route })),
     { name: 'object', route: object },
     ...[...objectActions].map(([segment, route]) => ({ name: `object_action_${segment}`, route })),
@@ -154,14 +153,14 @@ interface BoundUrl extends Url {
   readonly route: Route;
   readonly pattern: string;
   readonly model: string;
-  /** The one URL of its prefix that @nestjs/swagger sees, so that the global prefix and the version can be read off. */
+  /** The only URL of its prefix that @nestjs/swagger documents, from which global prefix and version are derived. */
   readonly isSign: boolean;
 }
 
 interface Hosts {
-  /** The class of the URL's first resource: it holds the actions. */
+  /** The class of the first resource in the URL, which has the actions. */
   readonly own: Host;
-  /** The class that holds what is generated. */
+  /** The class with the generated handlers. */
   readonly generated: Host & { readonly isOwn: boolean };
   readonly server: RestServer;
 }
@@ -246,12 +245,12 @@ function addHandler(
   Object.defineProperty(prototype, name, descriptor);
   RequestMapping({ path: [pattern], method })(prototype, name, descriptor);
   if (method === RequestMethod.ALL) markForAllMethods(handler);
-  // What it serves is in the compiled model, from which `RestifyOpenApi` describes it.
+  // `RestifyOpenApi` describes it from the compiled model.
   if (!isSign) Reflect.defineMetadata(SWAGGER_EXCLUDED, { disable: true }, handler);
   Reflect.defineMetadata(ROUTE_ARGUMENTS, REQUEST_AND_RESPONSE, controller, name);
 }
 
-/** What Nest records of `(@Req() request, @Res() response)`: for thousands of handlers it is recorded once. */
+/** Nest's metadata of `(@Req() request, @Res() response)`, shared by all handlers because there can be thousands. */
 const REQUEST_AND_RESPONSE = requestAndResponse();
 
 function requestAndResponse(): unknown {

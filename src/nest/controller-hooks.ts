@@ -10,10 +10,10 @@ import { RowScope } from '../features/permissions/row-scope.js';
 import type { ListedController } from './action-binder.js';
 import type { ResourceController } from './resource.controller.js';
 
-/** What a controller class of the application hooks into its entity's operations. */
+/** The hooks of an application's controller class in the operations of its entity. */
 export interface ControllerHooks {
   readonly hooks: ResourceHooks;
-  /** Its `scope`, as one permission more. */
+  /** `scope` as an additional permission. */
   readonly scope: Permission | undefined;
 }
 
@@ -42,7 +42,7 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
 type Hooked = Pick<ResourceController, HookName>;
 type Asking = Pick<AccessContext, 'actor' | 'request'>;
 
-/** A way through the method that says nothing must not mean all rows. */
+/** A `scope` that returns nothing grants no rows. */
 function allowed(
   rows: Awaited<ReturnType<NonNullable<ResourceController['scope']>>> | undefined | null,
   { declaration }: ListedController,
@@ -52,12 +52,12 @@ function allowed(
   return rows === 'all' ? allow() : allow({ rows });
 }
 
-/** The adapter's handle of a transaction is TypeORM's. */
+/** The transaction handle of the adapter is TypeORM's query runner. */
 function writeOf({ transaction, ...step }: WriteContext): WriteContext & { readonly manager: EntityManager } {
   return { ...step, transaction, manager: transaction as EntityManager };
 }
 
-/** The one that Nest routes to; of a request's scope the one that belongs to the request. */
+/** The instance that Nest routes to; for a request-scoped class the one of the request. */
 async function instanceOf(
   { declaration, wrapper }: ListedController,
   { request, actor }: Asking,

@@ -14,7 +14,7 @@ interface AuthenticatorContext {
   readonly server: { readonly log: { warn(text: string): void } };
 }
 
-/** Who tells the callers of one prefix apart, and counts the credentials that it refuses. */
+/** Creates the authenticator of one prefix, which counts failed authentications. */
 export function createAuthenticator(context: AuthenticatorContext): Authenticator {
   const { authenticationTimeout: timeout, authenticationThrottle } = context.options;
   if (authenticationThrottle === false) return new Authenticator({ timeout, refused: undefined });
@@ -30,7 +30,7 @@ export function createAuthenticator(context: AuthenticatorContext): Authenticato
   });
 }
 
-/** Over the storage of @nestjs/throttler, where the application has one: then an address is shut in all of its processes. */
+/** Uses the storage of @nestjs/throttler if the application has one, so that an address is blocked in all of its processes. */
 function sharedRefusals(
   { options, moduleRef, modules, server }: AuthenticatorContext,
   { perAddress, ttl }: RefusalLimits,
@@ -41,7 +41,7 @@ function sharedRefusals(
   let away = false;
   return async (address) => {
     try {
-      // The storage blocks behind the limit, and the last refusal within it is the one that shuts.
+      // The storage blocks after the limit is exceeded; here, the last failure within the limit blocks.
       const seconds = await counter.count(`restify:${options.prefix}:refused:${address}`, {
         limit: perAddress - 1,
         ttl,

@@ -18,15 +18,15 @@ import { failingJunctions } from '../compiler/rules/verify-junctions.js';
 interface EarlyContext {
   readonly modules: ModulesContainer;
   readonly moduleRef: ModuleRef;
-  /** Its token in the injector. */
+  /** The injection token of the data source. */
   readonly dataSource: InjectionToken;
-  /** All other problems of a model, as far as it can be judged without a connection. */
+  /** Finds all other problems of a model that can be found without a connection. */
   judge(description: ModelDescription): readonly DeclarationProblem[];
 }
 
 /**
- * Refuses what would keep the data source from connecting, before TypeORM tries for half a minute, together with
- * everything else that is wrong. Says nothing where the entities cannot be told yet: TypeORM's own error stands then.
+ * Rejects declarations with which the data source cannot connect, before TypeORM retries for half a minute, together with all
+ * other problems. Does nothing if the entities are not known yet: then TypeORM reports the error.
  */
 export async function failFast(context: EarlyContext): Promise<void> {
   const options = await typeOrmOptions(context);
@@ -79,7 +79,7 @@ async function typeOrmOptions({
   return undefined;
 }
 
-/** The options of `forRootAsync` are there when their factory is done; a factory that fails is TypeORM's to report. */
+/** The options of `forRootAsync` are available when their factory has resolved; TypeORM reports a factory that fails. */
 async function settled(module: Module): Promise<unknown> {
   for (let attempts = 0; attempts < 50; attempts++) {
     const instance: unknown = await Promise.resolve(module.providers.get(TYPEORM_OPTIONS)?.instance).catch(
@@ -97,12 +97,12 @@ function entitiesOf(
 ): readonly unknown[] | undefined {
   const given = options.entities ?? [];
   const own: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
-  // Patterns of files are read when the data source connects.
+  // File patterns are resolved when the data source connects.
   if (own.some((each) => typeof each === 'string')) return undefined;
   return options.autoLoadEntities === true ? withFeatures(own, { modules, moduleRef }) : own;
 }
 
-/** `TypeOrmModule.forFeature` leaves the entities with its providers, which Nest keeps with the module. */
+/** Adds the entities of `TypeOrmModule.forFeature`, which are in the metadata of its providers. */
 function withFeatures(
   own: readonly unknown[],
   { modules, moduleRef }: Pick<EarlyContext, 'modules' | 'moduleRef'>,

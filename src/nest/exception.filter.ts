@@ -3,7 +3,7 @@ import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import { REST_SERVER } from './tokens.js';
 import type { RestServer } from '../http/rest-server.js';
 
-/** Whatever is thrown on a generated route becomes a body of contract 6.1, the application's own guards included. */
+/** Converts every error of a generated route to a body of contract 6.1, including errors of the application's guards. */
 @Catch()
 export class RestifyExceptionFilter implements ExceptionFilter {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}

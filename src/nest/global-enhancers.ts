@@ -1,12 +1,12 @@
 import { VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModuleRef } from '@nestjs/core';
 
-/** Where Nest keeps what stands around all handlers; it tells nobody, and where it looks otherwise every request goes through its handlers. */
+/** Nest's private configuration of global enhancers. If it has another structure, every request goes through Nest's handlers. */
 interface Holder {
   readonly container?: { readonly applicationConfig?: ApplicationConfig };
 }
 
-/** Lists of what stands around handlers. Pipes do not: a generated handler takes request and response alone. Neither do filters: nothing that it throws gets as far. */
+/** The lists of enhancers that affect generated handlers. Pipes do not, because their parameters are request and response; filters do not, because they throw nothing. */
 const AROUND = [
   'getGlobalGuards',
   'getGlobalRequestGuards',
@@ -18,8 +18,8 @@ const AROUND = [
 const HOOKS = 'getGlobalPreRequestHooks';
 
 /**
- * Whether an application has global guards or interceptors, or versions that Nest's handlers tell apart. Decided when it is
- * first asked, with the first request: Nest reads them when it registers its routes, and what comes later has no effect.
+ * Whether an application has global guards, interceptors, or versions that Nest's handlers select. Evaluated with the first
+ * request: Nest reads them when it registers its routes, and later changes have no effect.
  */
 export function globalEnhancers(moduleRef: ModuleRef): () => boolean {
   let decided: boolean | undefined;

@@ -1,7 +1,7 @@
 import type { PipeTransform } from '@nestjs/common';
 import type { PipeLike, Piping } from '../core/contracts/pipe.js';
 
-/** Pipes as Nest runs them over a parameter. The metatype of a body is the entity's class, so that its validators are found. */
+/** Runs pipes as Nest does for a parameter. The metatype of a body is the entity's class, so that its validators apply. */
 export function modelPipes(pipes: readonly PipeLike[], target: object | undefined): Piping | undefined {
   if (pipes.length === 0) return undefined;
   const metatype = typeof target === 'function' ? (target as new () => unknown) : undefined;

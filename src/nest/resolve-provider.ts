@@ -5,8 +5,8 @@ import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { InjectableClass } from '../decorators/restify-options.js';
 
 /**
- * An instance of a class that a declaration names: the application's own provider, from whichever module has it, else
- * one that is made here. A provider may not be ready while the prefix boots, so it is looked up when it is first used.
+ * Resolves a class of a declaration: the application's provider of any module, else a new instance. A provider may not be
+ * initialized while the prefix boots, so it is looked up at each use.
  */
 export async function resolveProvider(
   type: InjectableClass<unknown>,
@@ -38,7 +38,7 @@ export async function resolveProvider(
   return wrapper ? lazyProvider(token, moduleRef) : await createInstance(token, moduleRef);
 }
 
-/** Under which Nest keeps what `@Injectable` says. */
+/** The metadata key of `@Injectable`. */
 const SCOPE_OPTIONS = 'scope:options';
 
 function isRequestScoped(token: Type): boolean {
@@ -46,7 +46,7 @@ function isRequestScoped(token: Type): boolean {
   return options?.scope === Scope.REQUEST;
 }
 
-/** One that no module lists has no dependencies but those that are known everywhere. */
+/** Creates an instance of a class that no module provides; its dependencies must be global. */
 async function createInstance(token: Type, moduleRef: ModuleRef): Promise<unknown> {
   try {
     return await moduleRef.create<unknown>(token);
@@ -66,12 +66,12 @@ async function createInstance(token: Type, moduleRef: ModuleRef): Promise<unknow
   }
 }
 
-/** Stands for the provider, with its methods: asks Nest for it at each use. */
+/** A proxy of the provider, which looks it up in Nest at each use. */
 function lazyProvider(token: Type, moduleRef: ModuleRef): object {
   const find = (): object => moduleRef.get<object>(token, { strict: false });
   return new Proxy(Object.create(token.prototype as object) as object, {
     get: (_target, key): unknown => {
-      // While the prefix boots this may be the bare prototype, which knows what needs no dependency.
+      // While the prefix boots, this can be the prototype, whose methods work without dependencies.
       const instance = find();
       const value: unknown = Reflect.get(instance, key);
       return typeof value === 'function' ? (value.bind(instance) as unknown) : value;

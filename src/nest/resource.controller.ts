@@ -7,24 +7,24 @@ import type { AccessContext } from '../core/contracts/permission.js';
 import type { RowFilter } from '../core/query/row-filter.js';
 import { getOperate } from '../http/action-context.js';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what Nest gives to an overriding method, and what that answers, has the types that its author says
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the author of an overriding method declares the types of its parameters and result
 type AnyArgument = any;
 
-/** A write on its way, inside its transaction. */
+/** A write in progress, inside its transaction. */
 export interface Write<Entity extends object = object> extends Omit<WriteContext, 'entity' | 'transaction'> {
   /**
-   * Before a write, the entity as it will be written, and may still be changed; after it, as it was. Forward relations
-   * hold the related key alone, and of a row that is deleted none is loaded.
+   * Before a write: the entity that will be written, which may still be modified. After a write: the written entity. Forward
+   * relations contain only the related key; relations of a deleted row are not loaded.
    */
   readonly entity: Entity;
-  /** Works inside the transaction. Another one would not see the write, and on SQLite there is none. */
+  /** The entity manager of the transaction. Another one would not see the write; on SQLite, there is no other. */
   readonly manager: EntityManager;
 }
 
 /**
- * What a `@RestifyController` extends to change the six operations of its entity, on every way in: its own URLs, nested
- * ones and through objects. A method of one of their names replaces the operation, and `super` is the generated one; the
- * hooks change it without replacing it. Admission stays in front of all.
+ * The base class of a `@RestifyController` that changes the six operations of its entity, at all of its URLs: its own, nested
+ * ones and through objects. A method with the name of an operation replaces it, and `super` is the generated one; hooks
+ * change an operation without replacing it. Authorization always runs first.
  *
  * ```ts
  * @RestifyController(Ticket)
@@ -34,14 +34,14 @@ export interface Write<Entity extends object = object> extends Omit<WriteContext
  * }
  * ```
  *
- * Methods that replace take what Nest's parameter decorators give them; without any, `(request)`, and for an object
- * `(request, pk)`. `super` wants the request, and takes a body in place of the request's own. It throws the errors of contract
- * 6.1, and a plain error for anything but the request that is being answered.
+ * Overriding methods receive the parameters of Nest's decorators; without decorators `(request)`, and for an object
+ * `(request, pk)`. `super` requires the request, and accepts a body in place of the request's body. It throws the errors of
+ * contract 6.1, and an `Error` for an object that is not the current request.
  */
 export abstract class ResourceController<Entity extends object = object> {
   static readonly [REPLACES_OPERATIONS] = true;
 
-  /** All rows of the answer, as they are sent. Unlike the generated list, which is sent page by page, it is whole in memory. With a pagination, the page as it is sent: the envelope, or its rows. */
+  /** Returns all rows of the response in memory, unlike the generated list, which is streamed. With pagination: the body of the page, an envelope or its rows. */
   list(request: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
     return runGenerated('list', request);
   }
@@ -66,18 +66,18 @@ export abstract class ResourceController<Entity extends object = object> {
     return runGenerated('destroy', request);
   }
 
-  /** The rows that there are for a caller. All others are absent on every way in, as by a permission that grants these. */
+  /** The rows that exist for a caller. All others are hidden at all URLs, as by a permission that grants only these. */
   scope?(question: AccessContext): RowFilter | 'all' | Promise<RowFilter | 'all'>;
 
-  /** Values of a new row by property, as in a JSON body: the owner. They stand above those of the body, hidden and read-only fields included. */
+  /** Values of a new row by property, as in a JSON body, for example the owner. They override the body and may set hidden and read-only fields. */
   valuesOnCreate?(
     question: HookContext,
   ): Readonly<Record<string, Json>> | Promise<Readonly<Record<string, Json>>>;
 
-  /** When all is checked, and before the row is written. What it throws undoes the write and is the answer. */
+  /** Called after all checks, before the row is written. An error rolls the write back and becomes the response. */
   beforeWrite?(write: Write<Entity>): void | Promise<void>;
 
-  /** When the row is written, and before the transaction ends. What it throws undoes the write and is the answer. */
+  /** Called after the row has been written, before the commit. An error rolls the write back and becomes the response. */
   afterWrite?(write: Write<Entity>): void | Promise<void>;
 }
 
@@ -87,7 +87,7 @@ async function runGenerated(operation: Operation, request: unknown, body?: unkno
     throw new Error(
       `super.${operation}(request) wants the request that is being answered, in a method that replaces an operation.`,
     );
-  // A second argument that is no object is what Nest has given: `(request, pk)`.
+  // A second argument that is not an object is the key that Nest has passed: `(request, pk)`.
   const given =
     typeof body === 'object' && body !== null && !Array.isArray(body)
       ? (body as Readonly<Record<string, unknown>>)

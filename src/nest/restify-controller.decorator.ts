@@ -6,14 +6,14 @@ import { RestifyExceptionFilter } from './exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
 
 /**
- * A controller class of the application that joins the generated endpoints of an entity, under every prefix. It is
- * listed in `controllers` of a module, like any other, and everything of Nest works in it.
+ * Declares a controller class with actions and overrides for the generated endpoints of an entity, in every prefix. List it
+ * in the `controllers` of a module like any other; all features of Nest work in it.
  */
 export function RestifyController(entity: object): ClassDecorator {
   return (target) => {
     const controller = target as unknown as Type;
     Controller()(controller);
-    // In front of the class's own: admission is never lost, and of filters the last one is asked first.
+    // Before the guards and filters of the class, so that authorization always runs first; Nest calls the last filter first.
     prepend('__guards__', RestifyGuard, controller);
     prepend('__interceptors__', RestifyActionInterceptor, controller);
     prepend('__exceptionFilters__', RestifyExceptionFilter, controller);
@@ -37,7 +37,7 @@ function plainRoutes(controller: Type): readonly string[] {
   );
 }
 
-/** Own metadata only: a class that extends another one gets each of ours once. */
+/** Reads own metadata only, so that a subclass does not get our guards and filters twice. */
 function prepend(key: string, enhancer: Type, controller: Type): void {
   const own = (Reflect.getMetadata(key, controller) ?? []) as readonly unknown[];
   Reflect.defineMetadata(key, [enhancer, ...own.filter((each) => each !== enhancer)], controller);

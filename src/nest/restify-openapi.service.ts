@@ -8,7 +8,7 @@ import type { RestServer } from '../http/rest-server.js';
 import { getRoutePattern } from '../http/route-pattern.js';
 
 /**
- * Describes everything that is served in a document of @nestjs/swagger, which knows the application's own routes.
+ * Adds all generated routes to a document of @nestjs/swagger, which contains the application's own routes.
  *
  * ```ts
  * const document = app.get(RestifyOpenApi).extend(SwaggerModule.createDocument(app, config));
@@ -20,9 +20,9 @@ export class RestifyOpenApi {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   /**
-   * A new document of OpenAPI 3.1 with all that the given one says, in which the generated routes are described from the
-   * compiled model. What decorators of @nestjs/swagger say of methods of a `@RestifyController` is kept; where they say
-   * nothing of a method that replaces an operation, the operation's description holds.
+   * Returns a new OpenAPI 3.1 document with the content of the given one and the generated routes, described from the compiled
+   * model. Decorators of @nestjs/swagger on methods of a `@RestifyController` have precedence; without them, a method that
+   * replaces an operation has the description of the operation.
    */
   extend<Document extends { readonly paths: object }>(document: Document): Document {
     const given = toOpenApi31(document) as OpenApiDocument;
@@ -50,7 +50,7 @@ export class RestifyOpenApi {
     return merged({ ...given, paths: others }, placed, this.indexes(mounts, others)) as unknown as Document;
   }
 
-  /** By the path below a mount, in the form of OpenAPI. */
+  /** Paths by their part below a mount, in OpenAPI syntax. */
   private patterns(): ReadonlyMap<string, Pick<PlacedRoute, 'route' | 'prefix' | 'errorFormat'>> {
     return new Map(
       this.server.prefixes.flatMap(({ api: { prefix, routes }, errorFormat }) =>
@@ -61,7 +61,7 @@ export class RestifyOpenApi {
     );
   }
 
-  /** That of all prefixes, wherever it stands, and that of each at its root. An application's own route at the same path wins. */
+  /** The paths of the index and of the root of each prefix. A route of the application with the same path has precedence. */
   private indexes(mounts: readonly string[], others: OpenApiDocument['paths']): readonly PlacedIndex[] {
     const { prefixes } = this.server;
     const ofAll = prefixes.flatMap(({ index }) =>
@@ -92,7 +92,7 @@ function openApiPath(pattern: string): string {
   return `/${pattern}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}');
 }
 
-/** What comes before the generated paths of a document: global prefix and versions. Undefined where it has none of them. */
+/** The parts of paths before the generated ones: global prefix and version. Undefined if the document has no generated path. */
 function mountsOf(
   { paths }: OpenApiDocument,
   patterns: ReadonlyMap<string, unknown>,
@@ -101,7 +101,7 @@ function mountsOf(
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
-/** The shortest: so that the prefix `v1` does not take `/rest/v1/…` for a mount of its own. */
+/** The shortest mount, so that the prefix `v1` does not treat `/rest/v1/…` as its own. */
 function mountOf(path: string, patterns: ReadonlyMap<string, unknown>): string | undefined {
   for (let at = 0; at !== -1; at = path.indexOf('/', at + 1))
     if (patterns.has(path.slice(at))) return path.slice(0, at);
@@ -119,7 +119,7 @@ function merged(
   return {
     ...document,
     openapi: '3.1.0',
-    // None means this one, which linters want to be said.
+    // Without servers, OpenAPI means this one; linters require it explicitly.
     servers: document.servers && document.servers.length > 0 ? document.servers : [{ url: '/' }],
     tags: [...(document.tags ?? []), ...tags.filter(({ name }) => !known.has(name))],
     paths: {

@@ -6,7 +6,7 @@ import { listCurrentOperations } from '../http/current-operations.js';
 import type { RestServer } from '../http/rest-server.js';
 
 /**
- * The operations that a request asks for, for guards and interceptors: the method does not tell them.
+ * Returns the operations of a request, for guards and interceptors: they cannot be derived from the method.
  *
  * ```ts
  * canActivate(context: ExecutionContext): boolean {
@@ -19,8 +19,8 @@ export class RestifyOperations {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   /**
-   * `create` and `update` for an upsert. None for OPTIONS, for a method that the URL does not serve, for an action that is
-   * no operation, and for a URL that is not generated. Also before the model's own guards, in a global one.
+   * `create` and `update` for an upsert. None for OPTIONS, for a method that the URL does not support, for an action that is
+   * not an operation, and for other URLs. Can be used in global guards, too.
    */
   of(context: ExecutionContext): readonly Operation[] {
     const http = context.switchToHttp();

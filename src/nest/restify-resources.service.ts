@@ -15,7 +15,7 @@ import { withoutSlashes } from '../restify.options.js';
 import { REST_SERVER } from './tokens.js';
 import type { RestServer } from '../http/rest-server.js';
 
-/** A key: its value, and of a composite one an array. */
+/** A key: its value, or an array for a composite key. */
 export type KeyInput = string | number | readonly Json[];
 
 export interface ResourceOptions {
@@ -23,11 +23,11 @@ export interface ResourceOptions {
   readonly prefix?: string;
 }
 
-/** The operations of a model as one actor may run them, with the bodies and the errors that a client would see. */
+/** The operations of a model for one actor, with the same bodies and errors as over HTTP. */
 export interface ActorOperations {
-  /** The parameters of a list: filters, search, ordering. All rows, in memory: pages are for clients. */
+  /** Returns all rows in memory, without pagination. `query` has the parameters of a list: filters, search, ordering. */
   list(parameters?: Readonly<Record<string, string>>): Promise<readonly Representation[]>;
-  /** As `list`, read page by page while it is taken. */
+  /** As `list`, but reads the rows in pages while the iterator is consumed. */
   stream(parameters?: Readonly<Record<string, string>>): AsyncIterable<Representation>;
   create(body: Readonly<Record<string, unknown>>): Promise<Representation>;
   retrieve(pk: KeyInput): Promise<Representation>;
@@ -36,16 +36,16 @@ export interface ActorOperations {
   destroy(pk: KeyInput): Promise<void>;
 }
 
-/** A model that is served, for the application's own code. */
+/** A served model, for the code of the application. */
 export interface ResourceAccess {
-  /** Compiled and frozen: names, fields, relations. */
+  /** The compiled, frozen schema: names, fields, relations. */
   readonly resource: Resource;
   /**
-   * As if this actor had sent the request; null is an anonymous caller. Permissions, grants, hooks and validation rule as they do over HTTP; guards, interceptors,
-   * pipes, throttles and methods that replace operations belong to HTTP, and do not.
+   * The operations for this actor; null is an anonymous caller. Permissions, grants, hooks and validation apply as over HTTP;
+   * guards, interceptors, pipes, throttles and methods that replace operations do not.
    */
   as(actor: Actor): ActorOperations & {
-    /** What stands below a row: a one-to-many list, or the through objects of a many-to-many, under their own permissions. */
+    /** The nested objects of a row: a one-to-many list, or the through objects of a many-to-many, with their own permissions. */
     nested(pk: KeyInput, relation: string): ActorOperations;
   };
 }
@@ -55,13 +55,13 @@ interface ServedResource {
   readonly pipeline: RestPipeline;
   readonly base: string;
   readonly actor: Actor;
-  /** The collection and the object, or the nested list and the through object. */
+  /** The routes of the collection and the object, or of the nested list and the through object. */
   readonly routes: readonly Route[];
   readonly parentPk: KeyInput | undefined;
 }
 
 /**
- * The same operations without HTTP.
+ * Runs the generated operations without HTTP.
  *
  * ```ts
  * const tickets = this.resources.of(Ticket).as(actor);
@@ -73,7 +73,7 @@ interface ServedResource {
 export class RestifyResources {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
-  /** `entity` is what was decorated. Throws a plain error for one that is not served, and before the application has started. */
+  /** `entity` is the decorated class or schema. Throws an `Error` if it is not served, or if the application has not started. */
   of(entity: object, { prefix }: ResourceOptions = {}): ResourceAccess {
     const plain = prefix === undefined ? undefined : withoutSlashes(prefix);
     for (const { api, pipeline, resourceOf } of this.server.prefixes) {
@@ -136,7 +136,7 @@ interface OperationCall {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** The context of an operation, authorized, with its parent. Throws 401, 403, 404 and 405. */
+/** Creates the authorized context of an operation, with its parent. Throws 401, 403, 404 and 405. */
 async function begin(
   { pipeline, base, actor, routes, parentPk }: ServedResource,
   operation: Operation,
@@ -159,7 +159,7 @@ async function begin(
   });
 }
 
-/** Throws 404 for what can be no key. */
+/** Throws 404 for an invalid key. */
 function parseKeyInput(input: KeyInput, resource: Resource): readonly Json[] {
   const key = parseKeySegment(keyText(typeof input === 'object' ? input : [input]), resource.key);
   if (!key) throw new NotFound();

@@ -13,15 +13,15 @@ export interface UrlParameters {
 }
 
 export interface ReverseOptions {
-  /** Default: that of `request`, else the first. */
+  /** Default: the prefix of `request`, else the first one. */
   readonly prefix?: string;
-  /** The request that is being answered. */
+  /** The current request. */
   readonly request?: object;
 }
 
 /**
- * URLs by the names of their routes (contract 9.3): `polls_question-list`, `polls_question-detail`,
- * `student-course_set-list`, `student-course_set-detail`; with the app before it where two have that name.
+ * Builds URLs from the names of routes (contract 9.3): `polls_question-list`, `polls_question-detail`,
+ * `student-course_set-list`, `student-course_set-detail`; prefixed by the app if the name is ambiguous.
  *
  * ```ts
  * this.urls.reverse('student-course_set-detail', { pk: 1, childPk: 5 }); // '/rest/v1/edu/student/1/course_set/5/'
@@ -31,7 +31,7 @@ export interface ReverseOptions {
 export class RestifyUrls {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
-  /** The path, global prefix included. Throws a plain error for a name of no route or of several, or for a missing key. */
+  /** Returns the path with the global prefix. Throws an `Error` for an unknown or ambiguous name, and for a missing key. */
   reverse(name: string, parameters: UrlParameters = {}, { prefix, request }: ReverseOptions = {}): string {
     const current = request ? this.server.findBase(this.server.getExchange(request, {})) : undefined;
     const api = this.findApi(prefix ?? current?.prefix);
@@ -71,7 +71,7 @@ function findRoute(name: string, { routes }: Api): Route {
   return route;
 }
 
-/** Names of nested routes begin with the parent's model alone. */
+/** Adds the app to names of nested routes, which begin with the parent's model. */
 function qualifiedName({ name, parent }: Route): string {
   return parent ? `${parent.app}_${name}` : name;
 }

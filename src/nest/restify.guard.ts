@@ -7,17 +7,17 @@ import { composeInterceptors } from './run-interceptors.js';
 import { runGuard } from './run-guard.js';
 import type { RestServer } from '../http/rest-server.js';
 
-/** Admission as a Nest guard, so that nothing that replaces a handler stands before it. */
+/** Authorizes requests as a Nest guard, so that it runs before any method that replaces a handler. */
 @Injectable()
 export class RestifyGuard implements CanActivate {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
-  /** Throws the errors of contract 6.1; never answers false. */
+  /** Throws the errors of contract 6.1; never returns false. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const exchange = this.server.getExchange(http.getRequest<object>(), http.getResponse<object>());
     const binding = bindingOf(context.getHandler());
-    // The HTTP library reads a path in its own way: what it chose must be what was admitted.
+    // The HTTP library matches paths in its own way: its route must be the authorized one.
     if (binding && !this.server.matchesBinding(exchange, binding)) throw new NotFound();
     const { lateGuards, interceptors, throttle } = await this.server.admit(exchange, context);
     for (const guard of lateGuards) if (!(await runGuard(guard)(context))) throw new PermissionDenied();

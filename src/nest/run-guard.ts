@@ -2,7 +2,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { isObservable, lastValueFrom } from 'rxjs';
 import type { GuardLike, RunGuard } from '../core/contracts/guard.js';
 
-/** A guard as Nest runs one: of an Observable the last value counts. */
+/** Runs a guard as Nest does: the last value of an Observable is the result. */
 export function runGuard(guard: GuardLike): RunGuard {
   const nests = guard as CanActivate;
   return async (context) => {

@@ -21,7 +21,7 @@ export function composeInterceptors(
   };
 }
 
-/** One that ends without a value has none. */
+/** Undefined for an observable that completes without a value. */
 function lastOf(values: Observable<unknown> | undefined): Promise<unknown> {
   return values ? lastValueFrom(values, { defaultValue: undefined }) : Promise.resolve(undefined);
 }

@@ -4,7 +4,7 @@ import { declarations, seen } from '../decorators/metadata-storage.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import type { UnknownEntities } from '../restify.options.js';
 
-/** One `forRoot`, from the call to the end of its boot, well or not. */
+/** One `forRoot`, from its call until its boot has succeeded or failed. */
 export class AwaitedPrefix {
   private readonly reference = new WeakRef<object>(this);
 
@@ -12,7 +12,7 @@ export class AwaitedPrefix {
     seen().waiting.add(this.reference);
   }
 
-  /** What its data source has is unknown to nobody from now on. */
+  /** Marks the entities of its data source as known. */
   knows({ entities }: ModelDescription): void {
     for (const { targets } of entities)
       for (const target of targets) if (typeof target !== 'string') seen().entities.add(target as object);
@@ -24,8 +24,8 @@ export class AwaitedPrefix {
 }
 
 /**
- * Declarations that no data source of this process has had. Nothing can be said while a prefix of another application waits
- * for its data source; the application that starts last says it.
+ * The declarations that are in no data source of this process. Undetermined while a prefix of another application waits for
+ * its data source; the application that starts last reports them.
  */
 function unknownDeclarations(): readonly ResourceDeclaration[] {
   const { waiting, entities } = seen();
@@ -33,7 +33,7 @@ function unknownDeclarations(): readonly ResourceDeclaration[] {
   return [...declarations().values()].filter(({ target }) => !entities.has(target));
 }
 
-/** Warns once of each of them, or gives them as problems, as the prefixes of this application say. */
+/** Warns once about each unknown entity, or returns problems, depending on `unknownEntities` of the prefixes. */
 export function checkUnknownEntities(
   said: readonly UnknownEntities[],
   warn: (text: string) => void,

@@ -1,12 +1,12 @@
 import type { Reference, Schema } from './open-api-types.js';
 
-/** Schemas by name, each once. Names that the application has taken stay its own. */
+/** Components by name, each once. Names of the application are not overwritten. */
 export class Components {
   readonly schemas = new Map<string, Schema>();
 
   constructor(private readonly taken: ReadonlySet<string>) {}
 
-  /** The first of the names that is free, or has this schema already. */
+  /** Adds a schema under the first name that is unused or has the same schema, and returns a reference. */
   add(names: readonly string[], schema: Schema): Reference {
     const text = JSON.stringify(schema);
     for (const name of candidates(names)) {
@@ -19,7 +19,7 @@ export class Components {
   }
 }
 
-/** Texts that are given once. */
+/** Unique texts. */
 export class UniqueNames {
   constructor(private readonly taken: Set<string>) {}
 
@@ -33,13 +33,13 @@ export class UniqueNames {
   }
 }
 
-/** The names, then the last one with numbers. */
+/** The names, then the last one with increasing numbers. */
 function* candidates(names: readonly string[]): Generator<string> {
   yield* names;
   for (let number = 2; ; number++) yield `${names.at(-1) ?? ''}${number}`;
 }
 
-/** `polls`, `question` → `PollsQuestion`: as names of types are written. */
+/** `polls`, `question` → `PollsQuestion`. */
 export function typeName(...parts: readonly string[]): string {
   return parts
     .flatMap((part) => part.split(/[^A-Za-z0-9]+/))
@@ -47,7 +47,7 @@ export function typeName(...parts: readonly string[]): string {
     .join('');
 }
 
-/** Of letters that a URL may hold. */
+/** Replaces characters that are not allowed in a URL. */
 export function operationName(...parts: readonly string[]): string {
   return parts
     .filter((part) => part !== '')

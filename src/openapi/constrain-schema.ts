@@ -2,7 +2,7 @@ import type { TypeOf, DataType } from '../core/schema/data-type.js';
 import type { ValueRules } from '../core/schema/value-rules.js';
 import type { Schema } from './open-api-types.js';
 
-/** A schema of a body with what validators of the application say of every value. It is never stricter than they are. */
+/** Adds the constraints of the application's validators to the schema of a body. It is never stricter than they are. */
 export function ruledSchema(schema: Schema, type: DataType, rules: ValueRules): Schema {
   switch (type.kind) {
     case 'string':
@@ -37,7 +37,7 @@ function ruledNumber(schema: Schema, rules: ValueRules): Schema {
   };
 }
 
-/** Email addresses of validators may hold any letters, which `email` does not take; of URLs they take more than any format does. */
+/** Formats that accept at least the values of the validator: @IsEmail accepts non-ASCII letters and @IsUrl more than any format. */
 const FORMATS = { email: 'idn-email', uuid: 'uuid', url: undefined } as const;
 
 function ruledText(schema: Schema, { trim }: TypeOf<'string'>, rules: ValueRules): Schema {
@@ -71,14 +71,14 @@ function smaller(name: string, schema: Schema, bound: number | undefined): Schem
   return bound === undefined ? {} : { [name]: typeof own === 'number' ? Math.min(own, bound) : bound };
 }
 
-/** So many characters without the blanks around them (contract 5.7). */
+/** A minimum length after trimming (contract 5.7). */
 function trimmedLength(length: number): string {
   return length === 1 ? '\\S' : `\\S[\\s\\S]${length === 2 ? '*' : `{${length - 2},}`}\\S`;
 }
 
 /**
- * Schemas read expressions by code points. Without the flag `u` one that counts what may be two units of a text has another meaning,
- * and is left out.
+ * JSON Schema matches regular expressions by code points. An expression without the flag `u` that counts characters has a
+ * different meaning for characters of two code units, and is omitted.
  */
 function plainPattern({ source, flags }: RegExp): string | undefined {
   if (!flags.includes('u')) {
@@ -98,7 +98,7 @@ function isPattern(source: string): boolean {
   }
 }
 
-/** The expression for a text whose blanks at both ends are cut off before it is judged; undefined where that cannot be told of it. */
+/** The expression for a text that is trimmed before validation; undefined if it cannot be derived. */
 function trimmedPattern(pattern: RegExp): string | undefined {
   const source = plainPattern(pattern);
   if (source === undefined || /\(\?[=!<]|\\[bB]/.test(source)) return undefined;

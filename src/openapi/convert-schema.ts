@@ -1,11 +1,11 @@
 type Plain = Readonly<Record<string, unknown>>;
 
-/** What OpenAPI 3.0 said in its own words, in those of 3.1: `nullable`, and bounds that are left out by a flag. All else stays. */
+/** Converts keywords of OpenAPI 3.0 to 3.1: `nullable`, and exclusive bounds as flags. Everything else is unchanged. */
 export function toOpenApi31(value: unknown): unknown {
   return converted(value, false);
 }
 
-/** `isNamed` where the names are those that an author has given, and not words of OpenAPI. */
+/** `isNamed`: the keys are names of the author instead of keywords. */
 function converted(value: unknown, isNamed: boolean): unknown {
   if (Array.isArray(value)) return value.map(toOpenApi31);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
@@ -19,7 +19,7 @@ function converted(value: unknown, isNamed: boolean): unknown {
   return isNamed ? all : withoutFlags(withNull(all));
 }
 
-/** What is no schema, whatever it looks like. */
+/** Keywords whose values are not schemas. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const']);
 
 const NAMED = new Set([
@@ -34,11 +34,11 @@ const NAMED = new Set([
 ]);
 
 function withNull({ nullable, ...schema }: Plain): Plain {
-  // A property of that name is a schema itself.
+  // Below `properties`, a key with this name is a schema.
   if (typeof nullable !== 'boolean') return nullable === undefined ? schema : { ...schema, nullable };
   if (!nullable) return schema;
   const { type, enum: values, $ref, allOf, ...others } = schema;
-  // What is referred to does not know that it may be null here.
+  // The referenced schema does not allow null.
   if ($ref !== undefined) return { ...others, anyOf: [{ $ref }, { type: 'null' }] };
   if (allOf !== undefined) return { ...others, anyOf: [{ allOf }, { type: 'null' }] };
   const types = Array.isArray(type) ? (type as readonly unknown[]) : [type];

@@ -13,23 +13,23 @@ import {
 import { RowScope } from '../features/permissions/row-scope.js';
 import type { Schema, SecurityRequirement } from './open-api-types.js';
 
-/** What can be known of a permission without asking it. */
+/** The statically known properties of a permission. */
 export interface KnownAccess {
-  /** Some caller may be told that he is not permitted. */
+  /** Whether some callers may get a 401 or 403. */
   readonly refuses: boolean;
-  /** Some caller may be told that there is nothing, whatever the rows. */
+  /** Whether some callers may get a 404 regardless of the rows. */
   readonly hides: boolean;
   readonly anonymous: 'may' | 'may not' | 'unknown';
-  /** Whoever is let in sees every field. */
+  /** Whether every permitted caller may read all fields. */
   readonly allFields: boolean;
 }
 
 const OPEN: KnownAccess = { refuses: false, hides: false, anonymous: 'may', allFields: true };
 const CLOSED: KnownAccess = { refuses: true, hides: false, anonymous: 'may not', allFields: true };
-/** A class of the application's own: anything. */
+/** A custom permission class: nothing is known. */
 const UNKNOWN: KnownAccess = { refuses: true, hides: true, anonymous: 'unknown', allFields: false };
 
-/** By the class itself: one that extends it may say something else. */
+/** Only for these classes themselves, because subclasses may differ. */
 const BUILT_IN = new Map<unknown, (reading: boolean) => KnownAccess>([
   [AllowAny, () => OPEN],
   [RowScope, () => OPEN],
@@ -73,7 +73,7 @@ function accessByClass(permission: Permission, method: string): KnownAccess {
   return BUILT_IN.get(permission.constructor)?.(isReading(method)) ?? UNKNOWN;
 }
 
-/** One of the first decides; else all have to be the second. */
+/** True if one of the permissions has the first property, or all have the second. */
 function anonymousOf(
   all: readonly KnownAccess[],
   decisive: KnownAccess['anonymous'],
@@ -83,17 +83,17 @@ function anonymousOf(
   return all.every(({ anonymous }) => anonymous === other) ? other : 'unknown';
 }
 
-/** Names of places of credentials that a document can tell: guards may not say theirs. */
+/** The names of security schemes for the known authentication schemes: guards may not declare theirs. */
 export function schemeNames(schemes: readonly AuthenticationScheme[]): readonly string[] {
   return [...new Set(schemes.flatMap(({ name }) => name ?? []))];
 }
 
-/** A name that a component may have. */
+/** A valid name of a component. */
 export function schemeName(place: string): string {
   return place.replace(/^header /, 'header-').replace(/[^\w.-]/g, '_');
 }
 
-/** Where the credentials of a scheme stand (`header x-api-key`, or the scheme of the Authorization header). */
+/** The location of the credentials of a scheme (`header x-api-key`, or the scheme of the Authorization header). */
 export function securityScheme(place: string): Schema {
   const [, header] = /^header (.*)$/.exec(place) ?? [];
   return header === undefined
@@ -101,13 +101,13 @@ export function securityScheme(place: string): Schema {
     : { type: 'apiKey', in: 'header', name: header };
 }
 
-/** Any of them is enough; the empty one is for callers who say nothing. */
+/** Alternatives; the empty requirement is an anonymous caller. */
 export function requirementsOf(
   schemes: readonly AuthenticationScheme[],
   { anonymous }: KnownAccess,
 ): readonly SecurityRequirement[] {
   const named = schemeNames(schemes).map((place): SecurityRequirement => ({ [schemeName(place)]: [] }));
-  // A guard lets nobody pass whom it does not know, whatever the permissions say.
+  // A guard rejects anonymous callers regardless of the permissions.
   const passes = anonymous !== 'may not' && schemes.every(({ guards }) => guards === undefined);
   return passes ? [...named, {}] : named;
 }

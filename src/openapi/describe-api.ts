@@ -11,7 +11,7 @@ import { mergeOperation } from './merge-operation.js';
 import type { ToldOperation } from './merge-operation.js';
 import type { OpenApiDocument, OperationObject, PathItem, Schema } from './open-api-types.js';
 
-/** One URL, and where it stands. */
+/** One URL with its path in the document. */
 export interface PlacedRoute {
   readonly route: Route;
   /** `/api/rest/v1/polls/question/{pk}` */
@@ -20,28 +20,28 @@ export interface PlacedRoute {
   readonly base: string;
   readonly prefix: string;
   readonly errorFormat: ErrorFormat;
-  /** What the document says of the application's own methods there. */
+  /** The document's descriptions of the application's methods at this URL. */
   readonly told: PathItem;
-  /** Whether the document tells of all methods of the application's, so that one which is missing is meant to be. */
+  /** Whether the document describes all methods of the application, so that a missing one has been excluded. */
   readonly isTold: boolean;
 }
 
-/** What a description adds to a document. */
+/** The additions to a document. */
 export interface ApiDescription {
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
 }
 
-/** Where an index stands. */
+/** An index and its path. */
 export interface PlacedIndex {
   readonly path: string;
-  /** The one whose models it names; of all prefixes where it is left out. */
+  /** The prefix whose models it lists; undefined for all prefixes. */
   readonly prefix?: string;
   readonly errorFormat: ErrorFormat;
 }
 
-/** Everything that is served at these places, beside what stands in the document. */
+/** Describes all routes, in addition to those of the document. */
 export function describeApi(
   placed: readonly PlacedRoute[],
   indexes: readonly PlacedIndex[],
@@ -50,7 +50,7 @@ export function describeApi(
   const components = new Components(new Set(Object.keys(document.components?.schemas ?? {})));
   const operationIds = new UniqueNames(idsOf(document));
   const hasSecurity = (document.security ?? []).length > 0;
-  // A model's own URLs first: they give its schemas their names.
+  // The URLs of a model first, because they determine the names of its schemas.
   const nestedLast = [
     ...placed.filter(({ route }) => !route.parent),
     ...placed.filter(({ route }) => route.parent),
@@ -71,7 +71,7 @@ export function describeApi(
   const routes = placed.map(({ path }) => [path, items.get(path) ?? {}] as const);
   const index = indexes.map((each) => [each.path, { get: describeIndex(operationIds, each) }] as const);
   const resources = new Set(placed.map(({ route }) => route.resource));
-  // A collection of another prefix wins over an index.
+  // A collection of another prefix has precedence over an index.
   const paths: Readonly<Record<string, PathItem>> = Object.fromEntries(
     [...index, ...routes].filter(([, item]) => Object.keys(item).length > 0),
   );
@@ -97,7 +97,7 @@ function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): 
       const name = described.method.toLowerCase();
       const said = told[name] as ToldOperation | undefined;
       if (!described.action) return [[name, describeOperation(described, place)]];
-      // The application has excluded it.
+      // Excluded by the application.
       if (!said && isTold) return [];
       const operation = describeOperation(described, place);
       return [
@@ -116,7 +116,7 @@ function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): 
   return Object.fromEntries(entries);
 }
 
-/** The names of models, and where they are. */
+/** The tags of models, with the path of each collection. */
 function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: PlacedIndex): OperationObject {
   const schema: Schema = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
   return {
@@ -132,7 +132,7 @@ function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: Place
   };
 }
 
-/** Components to which something refers. */
+/** The components that are referenced. */
 function usedIn<Component>(
   places: unknown,
   kind: string,

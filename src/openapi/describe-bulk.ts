@@ -8,7 +8,7 @@ import { filterParameters } from './describe-list.js';
 import { keySchema } from './describe-value.js';
 import type { Parameter, Schema } from './open-api-types.js';
 
-/** How many objects a call may write. */
+/** The number of objects that an operation may write. */
 export type Amount = 'one' | 'one-or-many' | 'many';
 
 export function amountOf({
@@ -20,14 +20,14 @@ export function amountOf({
   return isOfMany(route, operation) ? 'many' : 'one-or-many';
 }
 
-/** What stands for one object, where there may be several. */
+/** The schema of one object, of a list, or of either. */
 export function inAmount(one: Schema, amount: Amount, { bulk }: Resource): Schema {
   const list: Schema = { type: 'array', items: one, ...(bulk ? { maxItems: bulk.max } : {}) };
   if (amount === 'one') return one;
   return amount === 'many' ? list : { anyOf: [one, list] };
 }
 
-/** How a call says which objects it is about. */
+/** The query parameters that select the objects of a bulk write. */
 export function bulkQuery(
   resource: Resource,
   operation: OperationName,
@@ -54,7 +54,7 @@ export function bulkQuery(
   return [];
 }
 
-/** Elsewhere an empty parameter counts as left out; here it could mean all objects. Of a repeated one each value counts. */
+/** Requires a value: elsewhere an empty parameter is ignored, but here that would select all objects. Applies to each value of a repeated parameter. */
 function notEmpty(parameter: Parameter): Parameter {
   const { schema } = parameter;
   const { items } = schema;
@@ -67,7 +67,7 @@ function isTextSchema(schema: unknown): schema is Schema {
   return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'string';
 }
 
-/** A key in a list: commas stand between the keys. */
+/** A key in a comma-separated list. */
 function listedKeySchema(key: Resource['key']): Schema {
   const schema = keySchema(key);
   const isFree = schema.type === 'string' && schema.format === undefined && schema.pattern === undefined;
@@ -93,7 +93,7 @@ function keysParameter(resource: Resource): Omit<Parameter, 'required'> {
   };
 }
 
-/** An object of a list of changes: it says which one it is. */
+/** An item of a list of changes, with its key. */
 export function withKey(change: Schema, resource: Resource): Schema {
   const fields = keyFieldsOf(resource);
   const keys = Object.fromEntries(fields.map(({ name, key }) => [name, keySchema(key)]));

@@ -4,7 +4,7 @@ import { CACHE_CONTROL, ETAG, LAST_MODIFIED } from './describe-errors.js';
 import type { DescribedRoute } from './described-route.js';
 import type { Parameter, Response } from './open-api-types.js';
 
-/** What a request for an object can be on the condition of. */
+/** The header parameters of conditional requests. */
 export function conditionParameters(described: DescribedRoute): readonly Parameter[] {
   const { operation, route } = described;
   if (!isConditional(described) || operation === 'create') return [];
@@ -25,7 +25,7 @@ export function conditionParameters(described: DescribedRoute): readonly Paramet
   ];
 }
 
-/** What the answer to a call tells of the state of its object, and of caches. */
+/** The response headers for the state of an object and for caches. */
 export function stateHeaders(described: DescribedRoute): NonNullable<Response['headers']> {
   const {
     operation,

@@ -2,7 +2,7 @@ import type { ErrorFormat } from '../core/contracts/error-format.js';
 import { PROBLEM_MEDIA_TYPE } from '../core/media-type.js';
 import type { Reference, Response, Schema } from './open-api-types.js';
 
-/** Requests that are refused, and those that fail, as answers name them (contract 6.1). */
+/** The names of error responses by status (contract 6.1). */
 export type ErrorStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 503;
 
 const NAMES: Readonly<Record<ErrorStatus, string>> = {

@@ -13,16 +13,16 @@ import { parameterType } from '../core/values/parameter-type.js';
 import { textSchema, valueSchema } from './describe-value.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
 
-/** How a list stands in an answer, and what a client says to get another part of it. */
+/** The schema of a list response, its headers, and the parameters of pagination. */
 export interface ListShape {
   readonly schema: Schema;
   readonly parameters: readonly Parameter[];
   readonly headers: NonNullable<Response['headers']>;
-  /** There may be no such part. */
+  /** Whether a page may not exist (404). */
   readonly missing: boolean;
 }
 
-/** A list is the whole result, or a page of it (contract 4.12). */
+/** A list is complete, or a page (contract 4.12). */
 export function describeList({ pagination }: Resource, item: Schema): ListShape {
   const rows: Schema = { type: 'array', items: item };
   if (!pagination) return { schema: rows, parameters: [], headers: {}, missing: false };
@@ -58,7 +58,7 @@ function enveloped(
   };
 }
 
-/** The parameters that the backends of a model read, each once. */
+/** The query parameters of a model's filter backends, each once. */
 export function filterParameters(resource: Resource): readonly Parameter[] {
   const found = new Map<string, Parameter>();
   for (const backend of resource.backends) {
@@ -93,7 +93,7 @@ function plainParameter(name: string, resource: Resource): Parameter | undefined
   return unused.includes(name) ? undefined : query(name, { type: 'string' });
 }
 
-/** The parameters of groups, search and ordering by their names, as far as the resource has them. */
+/** The parameters for groups, search and ordering by name, if the resource supports them. */
 function namedParameters(
   resource: Resource,
 ): ReadonlyMap<string, { readonly schema: Schema; readonly description: string }> {
@@ -149,7 +149,7 @@ function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits):
   return isList ? { type: 'array', items: askedSchema(type), maxItems: values } : askedSchema(type);
 }
 
-/** A list of values may come as repeated parameters, or in one with commas between them: clients know the first by themselves. */
+/** A list can be sent as repeated parameters, the standard style of OpenAPI, or comma-separated. */
 function query(name: string, schema: Schema): Parameter {
   return {
     name,
@@ -175,7 +175,7 @@ function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
 
 /** The schema of a filter parameter by its lookup. */
 function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits: QueryLimits): Schema {
-  // The text of a composite key.
+  // A composite key is a text.
   const type: DataType =
     first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
   if (TEXT_VALUED_LOOKUPS.has(lookup)) return { type: 'string' };
@@ -191,7 +191,7 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
   }
 }
 
-/** Lookups whose value is a text, whatever the type of the column. */
+/** Lookups whose value is a text regardless of the column's type. */
 const TEXT_VALUED_LOOKUPS: ReadonlySet<FieldTerm['lookup']> = new Set([
   'iexact',
   'contains',
@@ -202,7 +202,7 @@ const TEXT_VALUED_LOOKUPS: ReadonlySet<FieldTerm['lookup']> = new Set([
   'iendswith',
 ]);
 
-/** A text that is too long for its column is no error: nothing is equal to it. */
+/** A text that is too long for its column is valid: no row equals it. */
 function askedSchema(type: DataType): Schema {
   if (type.kind === 'string') return { type: 'string' };
   return type.kind === 'decimal' || type.kind === 'bigint' ? textSchema(type) : valueSchema(type);

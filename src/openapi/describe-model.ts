@@ -17,15 +17,15 @@ import { mayLack, orExpanded } from './describe-shape.js';
 import { ruledSchema } from './constrain-schema.js';
 import type { Schema } from './open-api-types.js';
 
-/** What is described of a model: `base` is the path of its collection, where its links stand. */
+/** The view of a model that is described; `base` is the path of its collection in links. */
 export interface ModelView {
   readonly resource: Resource;
   readonly base: string;
-  /** Whether every caller sees every field. */
+  /** Whether every caller may read all fields. */
   readonly allFields: boolean;
 }
 
-/** An object of an answer. A field that some callers may not see need not be there. */
+/** An object of a response. A field is optional if some callers may not read it. */
 export function representationSchema({ resource, base, allFields }: ModelView): Schema {
   const shown = resource.fields.filter((field) => field.readable);
   const whole = !mayLack(resource.shape);
@@ -42,7 +42,7 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
 
 const NOTHING: Expandable = new Map();
 
-/** How an object stands in an answer: below which path, with all its fields or some, and which of them may be objects themselves. */
+/** The representation of an object: its path, whether all fields are present, and the expandable relations. */
 interface Standing {
   readonly base: string;
   readonly whole: boolean;
@@ -78,13 +78,13 @@ function shownProperties(
     });
 }
 
-/** What the caller may see of it: any of its fields may be missing. A serializer of the application's own writes what it likes. */
+/** An expanded object, in which any field may be missing. The schema of a custom serializer is unknown. */
 function expandedObject(target: Resource, standing: Omit<Standing, 'whole'>): Schema {
   if (target.serializer.represent !== ModelSerializer.prototype.represent) return { type: 'object' };
   return buildObjectSchema(shownProperties(target, { ...standing, whole: false }), { required: [] });
 }
 
-/** Whose objects stand in the place of a field: behind a many-to-many its through objects. */
+/** The resource of an expanded field: for a many-to-many the through objects. */
 function expandedTo(field: Field): Resource | undefined {
   if (field.kind === 'to-one' || field.kind === 'reverse-one') return resourceOf(field.relation.target);
   if (field.kind !== 'link') return undefined;
@@ -93,7 +93,7 @@ function expandedTo(field: Field): Resource | undefined {
   );
 }
 
-/** The path of the object, and whether all of its fields are always there. */
+/** The path of the object, and whether all fields are always present. */
 interface Shown {
   readonly link: string;
   readonly whole: boolean;
@@ -139,7 +139,7 @@ function shownValue(field: Field, object: Shown): Schema {
   }
 }
 
-/** Of a foreign key with two properties one may say that it is nullable and the other not: bodies obey the stricter one, and rows that were there before the other. */
+/** A foreign key with two properties may be nullable in only one of them: bodies follow the stricter one, existing rows the other. */
 function isNullable(field: Field): boolean {
   if (field.nullable) return true;
   if (field.kind === 'column') return field.standsFor !== undefined && field.column.nullable;
@@ -150,7 +150,7 @@ function isNullable(field: Field): boolean {
   );
 }
 
-/** The body of a POST, PUT or PATCH. `given` are fields that the URL fills. */
+/** The body of a POST, PUT or PATCH. `given` are fields that the URL sets. */
 export function requestSchema(
   { resource }: ModelView,
   operation: 'create' | 'update' | 'partialUpdate',

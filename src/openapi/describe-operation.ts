@@ -22,7 +22,7 @@ import { pathKeySchema } from './describe-value.js';
 import { shapeParametersOf } from './describe-shape.js';
 import type { OperationObject, Parameter, Schema, SecurityRequirement } from './open-api-types.js';
 
-/** One method of one URL: what it takes, and everything that it can answer. */
+/** Describes one method of one URL: parameters, body and responses. */
 export function describeOperation(described: DescribedRoute, place: DescribedPlace): OperationObject {
   const { route, action, operation } = described;
   const { resource } = route;
@@ -62,7 +62,7 @@ export function tagOf({ parent, resource }: Route): string {
   return (parent ?? resource).id;
 }
 
-/** An action below an object asks for the right to change it, but for GET. */
+/** The method whose permission an action requires: an action of an object requires that of PATCH, except for GET. */
 function askedMethod({ route, method }: DescribedRoute): string {
   return route.kind === 'object-action' && method !== 'GET' ? 'PATCH' : method;
 }
@@ -174,13 +174,13 @@ function requestBodyOf(
     const taken: Schema = amount === 'one' ? schema : { anyOf: [schema, inAmount(item, 'many', resource)] };
     return { requestBody: { required, content: { [JSON_TYPE]: { schema: taken } } } };
   }
-  // What a method of the application's takes is its own to say.
+  // The application describes the body of its own methods.
   return operation === undefined && method !== 'GET' && method !== 'DELETE'
     ? { requestBody: { required: false, content: { [JSON_TYPE]: { schema: {} } } } }
     : {};
 }
 
-/** No body counts as an empty object. */
+/** A missing body is treated as an empty object. */
 function requiresBody(schemas: ReadonlyMap<string, Schema>, { $ref }: Schema): boolean {
   const schema = schemas.get(String($ref).replace('#/components/schemas/', ''));
   return schema?.required !== undefined;
@@ -200,7 +200,7 @@ function formParameters(described: DescribedRoute): readonly Parameter[] {
   ];
 }
 
-/** The key by which a request is known again. In its quotes it is longer, and any character may be escaped. */
+/** The idempotency key. With quotes it is longer, and each character may be escaped. */
 function keyParameters(described: DescribedRoute): readonly Parameter[] {
   if (!isRepeatable(described)) return [];
   const required = described.route.resource.idempotency?.require === true;

@@ -157,7 +157,7 @@ function ofConditions(operation: Operation, { require }: Conditional): readonly 
   return require ? [400, 412, 428] : [400, 412];
 }
 
-/** A new object is at an URL where that serves anything. */
+/** Whether the URL of an object supports any operation. */
 function hasOwnUrl({ operations }: Resource): boolean {
   return [...operations].some((operation) => operation !== 'list' && operation !== 'create');
 }

@@ -4,7 +4,7 @@ import type { Expandable, FieldSelection } from '../core/contracts/field-selecti
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { Parameter, Schema } from './open-api-types.js';
 
-/** What clients say to shape the answers of a model. */
+/** The query parameters for field selection and expansion. */
 export function shapeParametersOf(resource: Resource): readonly Parameter[] {
   const { shape: rules } = resource;
   if (!rules) return [];
@@ -43,13 +43,13 @@ export function shapeParametersOf(resource: Resource): readonly Parameter[] {
   ];
 }
 
-/** A strict model refuses names that it does not have, unless its serializer has names of its own. */
+/** A strict model rejects unknown names, unless a custom serializer has names of its own. */
 function fieldNamesSchema({ strict, fields, serializer }: Resource): Schema {
   if (!strict || serializer.represent !== ModelSerializer.prototype.represent) return {};
   return { pattern: `^${patternOf(fields)}$` };
 }
 
-/** What stands behind a relation is not looked at. */
+/** Names after a relation are not restricted. */
 function patternOf(fields: readonly Field[]): string {
   const patterns = fields
     .filter(({ readable }) => readable)
@@ -80,12 +80,12 @@ function expandablePaths(expandable: Expandable, within = ''): readonly string[]
   ]);
 }
 
-/** Whether any field may be missing, because a client has not asked for it. */
+/** Whether field selection may omit any field. */
 export function mayLack(rules: FieldSelection | undefined): boolean {
   return rules?.fieldsParameter !== undefined;
 }
 
-/** A key or a link, or what stands in its place: objects of another model, or an array of them. */
+/** A key or link, or the expanded object or array of objects. */
 export function orExpanded(schema: Schema, field: Field, object: Schema): Schema {
   const { title, readOnly, examples, ...plain } = schema;
   const kept = Object.fromEntries(

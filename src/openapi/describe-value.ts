@@ -40,7 +40,7 @@ export function valueSchema(type: DataType): Schema {
   return (SCHEMAS[type.kind] as (type: DataType) => Schema)(type);
 }
 
-/** A value of a body: beside the canonical form a number for what is kept as text, and no blank where none is allowed (contract 5.6). */
+/** A value of a body: the canonical form, or a number for a value that is stored as text; not blank unless that is allowed (contract 5.6). */
 export function bodySchema(type: DataType, blank: boolean): Schema {
   const schema = valueSchema(type);
   switch (type.kind) {
@@ -59,13 +59,13 @@ export function bodySchema(type: DataType, blank: boolean): Schema {
   }
 }
 
-/** A number that is kept as text, as a parameter has it: with the digits that a body may have. */
+/** A number that is represented as text, in a query parameter: with the digits that a body may have. */
 export function textSchema(type: TypeOf<'decimal' | 'bigint'>): Schema {
   const { pattern } = bodySchema(type, false);
   return { ...valueSchema(type), pattern };
 }
 
-/** A list that is kept as one text: an item has no comma, and a lone one is not blank. */
+/** A list that is stored as one text: items have no comma, and a single item is not blank. */
 function listBody({ of, storage }: TypeOf<'list'>): Schema {
   const items = bodySchema(of, true);
   if (storage !== 'text' || of.kind !== 'string') return { items };
@@ -84,7 +84,7 @@ export function nullableSchema(schema: Schema): Schema {
   };
 }
 
-/** A key in a body or an answer: a composite one is one text (contract 1.4). */
+/** A key in a body or a response: a composite key is one text (contract 1.4). */
 export function keySchema(key: Pick<Key, 'columns'>): Schema {
   const [first, ...others] = key.columns;
   return first && others.length === 0
@@ -92,18 +92,18 @@ export function keySchema(key: Pick<Key, 'columns'>): Schema {
     : { type: 'string', pattern: compositeKey(key) };
 }
 
-/** A related key in a body: a blank one is none. */
+/** A related key in a body: not blank. */
 export function givenKeySchema(key: Pick<Key, 'columns'>): Schema {
   const schema = keySchema(key);
   return schema.type === 'string' && schema.format === undefined ? { ...schema, minLength: 1 } : schema;
 }
 
-/** The same in a URL, before it is percent-encoded there. */
+/** A key in a URL, before percent-encoding. */
 export function pathKeySchema(key: Pick<Key, 'columns'>): Schema {
   return key.columns.length === 1 ? keySchema(key) : { type: 'string' };
 }
 
-/** Texts are examples by their name. */
+/** Example values; a text is its own name. */
 const EXAMPLES: { readonly [Kind in DataKind]: (type: TypeOf<Kind>, name: string) => unknown } = {
   integer: ({ min, max }) => Math.max(min, Math.min(1, max)),
   bigint: () => '1',
@@ -136,7 +136,7 @@ export function exampleKey({ columns }: Pick<Key, 'columns'>): unknown {
   return values.length === 1 ? values[0] : values.map((value) => encodeURIComponent(String(value))).join(',');
 }
 
-/** What JSON keeps exactly needs no word. */
+/** The bounds of an integer, unless they are those of exact integers in JSON. */
 function integerBounds({ min, max }: TypeOf<'integer'>): Schema {
   if (min === Number.MIN_SAFE_INTEGER && max === Number.MAX_SAFE_INTEGER) return { format: 'int64' };
   return { format: min >= -(2 ** 31) && max < 2 ** 31 ? 'int32' : 'int64', minimum: min, maximum: max };

@@ -7,30 +7,30 @@ import { typeName } from './component-names.js';
 import type { Components, UniqueNames } from './component-names.js';
 import type { Schema } from './open-api-types.js';
 
-/** Where a route is described. */
+/** The document and prefix in which a route is described. */
 export interface DescribedPlace {
   /** The path of its prefix, mount included: `/api/rest/v1`. */
   readonly base: string;
-  /** The prefix alone, for names that would be given twice. */
+  /** The prefix, for names that would otherwise be ambiguous. */
   readonly prefix: string;
   readonly components: Components;
   readonly operationIds: UniqueNames;
   readonly errorFormat: ErrorFormat;
-  /** Whether the document says itself how callers say who they are, for models that do not. */
+  /** Whether the document declares security itself, for models without authentication. */
   readonly hasSecurity: boolean;
 }
 
-/** One method of one URL, as it is served. */
+/** One method of one URL. */
 export interface DescribedRoute {
   readonly route: Route;
   readonly method: Method;
-  /** The generated operation, also where a method of the application's stands in its place. */
+  /** The generated operation, also if a method of the application replaces it. */
   readonly operation: Operation | undefined;
-  /** What the application answers itself. */
+  /** The action of the application. */
   readonly action: RouteAction | undefined;
 }
 
-/** All that a URL serves, but for HEAD and OPTIONS, which are the same everywhere. */
+/** All methods of a URL except HEAD and OPTIONS, which are the same for all URLs. */
 export function describedMethods(route: Route): readonly DescribedRoute[] {
   return [...new Set([...route.operations.keys(), ...route.actions.keys()])].map((method) => {
     const action = route.actions.get(method);
@@ -38,24 +38,24 @@ export function describedMethods(route: Route): readonly DescribedRoute[] {
   });
 }
 
-/** Forms beside JSON, in which the generated lists and objects can be read. */
+/** The formats beside JSON of generated lists and objects. */
 export function formsOf({ route, operation, action }: DescribedRoute): readonly Renderer[] {
   return !action && (operation === 'list' || operation === 'retrieve') ? route.resource.renderers : [];
 }
 
-/** Whether it takes an `Idempotency-Key`. */
+/** Whether the operation accepts an `Idempotency-Key`. */
 export function isRepeatable({ route, method, operation }: DescribedRoute): boolean {
   return operation === 'create' && method === 'POST' && route.resource.idempotency !== undefined;
 }
 
 export const JSON_TYPE = 'application/json';
 
-/** What the application writes or reads itself has no shape that is known. */
+/** The schema of objects that the application serializes or parses itself. */
 export const FREE_OBJECT: Schema = { type: 'object', additionalProperties: true };
 
 export const SUFFIXES = { create: 'Create', update: 'Update', partialUpdate: 'Patch' } as const;
 
-/** Names of a model's schemas. A through object is written without the side that the URL says, so its bodies are named by the relation; and it may look different from either side. */
+/** Names of the schemas of a model. A through object may differ by side, and its bodies omit the side in the URL, so they are named after the relation. */
 export function schemaNames(
   { resource, parent, relation }: Route,
   suffix: '' | 'PatchItem' | (typeof SUFFIXES)[keyof typeof SUFFIXES],

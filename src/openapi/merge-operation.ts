@@ -1,18 +1,18 @@
 import type { OperationObject, Responses, Schema } from './open-api-types.js';
 
-/** What @nestjs/swagger says of a method of the application's, from its own decorators or by default. */
+/** The description of an application's method by @nestjs/swagger, from decorators or by default. */
 export type ToldOperation = Readonly<Record<string, unknown>>;
 
 export interface Merging {
-  /** It stands in the place of an operation that is known. */
+  /** The method replaces a generated operation. */
   readonly isOverride: boolean;
-  /** The same method may stand below several prefixes. */
+  /** The same method may be in several prefixes. */
   readonly unique: (operationId: string) => string;
 }
 
 /**
- * The generated description, with what the application has said itself. What @nestjs/swagger says of a method about which
- * nobody said anything, an empty answer of 201 for a POST, is no word of the application's.
+ * Merges the generated description with the one of the application. Defaults of @nestjs/swagger for an undecorated method,
+ * such as an empty 201 for a POST, are ignored.
  */
 export function mergeOperation(
   operation: OperationObject,
@@ -49,7 +49,7 @@ function saidResponses(told: unknown): Responses {
   );
 }
 
-/** An answer that the application names itself stands in the place of the one of which nothing is known. */
+/** A response that the application declares replaces the generic one. */
 function mergeResponses(generated: Responses, said: Responses): Responses {
   const isSuccess = (status: string): boolean => status.startsWith('2');
   const kept = Object.keys(said).some(isSuccess)
@@ -68,7 +68,7 @@ function mergeParameters(
   return [...generated.filter((each) => !isOwn(each)), ...own];
 }
 
-/** `@Body()` of no class says no more than that there is an object. */
+/** `@Body()` without a class only declares an object. */
 function saysSomething(requestBody: unknown): boolean {
   const content =
     (requestBody as { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> } | undefined)

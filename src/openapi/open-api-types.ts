@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
+/** JSON Schema 2020-12, as used by OpenAPI 3.1. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export interface Parameter {
@@ -11,7 +11,7 @@ export interface Parameter {
   readonly explode?: boolean;
 }
 
-/** A type alias, so that a reference stands wherever a schema does. */
+/** A type alias, so that a reference is assignable to a schema. */
 export type Reference = { readonly $ref: string };
 
 export interface Response {
@@ -25,7 +25,7 @@ export interface Response {
 /** By status: `200`. */
 export type Responses = Readonly<Record<string, Response | Reference>>;
 
-/** Scopes by the name of a security scheme; an empty one is an anonymous caller. */
+/** Scopes by the name of a security scheme; an empty object is an anonymous caller. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 export interface OperationObject {
@@ -39,14 +39,14 @@ export interface OperationObject {
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
   };
   readonly responses: Responses;
-  /** Left out where the document's own holds. */
+  /** Undefined if the document's security applies. */
   readonly security?: readonly SecurityRequirement[];
 }
 
-/** By the method of HTTP in lower case. */
+/** Operations by HTTP method in lower case. */
 export type PathItem = Readonly<Record<string, unknown>>;
 
-/** What is read and written of an OpenAPI document; all else of it stays as it is. */
+/** The used part of an OpenAPI document; everything else is unchanged. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly servers?: readonly unknown[];
