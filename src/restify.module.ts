@@ -12,6 +12,7 @@ import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { bootstrapApi, validateOffline } from './nest/bootstrap.js';
 import { failFast } from './nest/early-validation.js';
+import { readOptions } from './nest/read-options.js';
 import type { FeatureLabel } from './nest/compiler-input.js';
 import { AwaitedPrefix, checkUnknownEntities } from './nest/unknown-entities.js';
 import { GeneratedControllers } from './nest/controller-factory.js';
@@ -113,7 +114,10 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
 export class RestifyModule {
   static forRoot(prefix: string, options: RestifyModuleOptions = {}): DynamicModule {
     return prefixModule(
-      { provide: RESTIFY_OPTIONS, useValue: { prefix, options } satisfies PrefixOptions },
+      {
+        provide: RESTIFY_OPTIONS,
+        useValue: { prefix, options: readOptions(options) } satisfies PrefixOptions,
+      },
       options.dataSource,
     );
   }
@@ -130,7 +134,8 @@ export class RestifyModule {
       provide: RESTIFY_OPTIONS,
       inject: inject ?? [],
       useFactory: async (...dependencies: unknown[]): Promise<PrefixOptions> => {
-        const { prefix: made, ...options } = await useFactory(...dependencies);
+        const result = await useFactory(...dependencies);
+        const { prefix: made, ...options } = { ...readOptions(result), prefix: result.prefix };
         return {
           prefix: made ?? prefix ?? '',
           options: dataSource === undefined ? options : { ...options, dataSource },

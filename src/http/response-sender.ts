@@ -2,12 +2,12 @@ import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RegisteredApi } from './api-registration.js';
-import type { RequestStates } from './request-state.js';
 import type { PathLocation, RouteMatcher } from './route-matcher.js';
 import { findHeaderError } from './send-response.js';
 import type { ServerExchange } from './server-exchange.js';
 import type { ServerLog } from './server-log.js';
 import { createErrorResponse } from './to-error-response.js';
+import type { RequestStates } from './request-authorizer.js';
 
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 

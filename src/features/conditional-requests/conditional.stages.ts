@@ -9,7 +9,6 @@ import type { Precondition } from '../../core/query/plan.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Row } from '../../core/contracts/serializer.js';
-import { objectCondition, planRetrieve } from '../../request/plan/object-condition.js';
 import { basePathOf, represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
@@ -21,6 +20,7 @@ import { cacheControlFor, isNotModified } from './is-not-modified.js';
 import { planPrecondition } from './plan-precondition.js';
 import { etagFor, etagWithBody, lastModified, quoteTag, showTheSame } from './validators.js';
 import type { ObjectView, Validators } from './validators.js';
+import { objectCondition, planRetrieve } from '../../request/plan/plan-read.js';
 
 interface ValidatorSource {
   readonly adapter: DataAdapter;

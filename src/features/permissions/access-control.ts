@@ -10,10 +10,9 @@ import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { RowFilter } from '../../core/query/row-filter.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { both, decide } from './evaluate-permission.js';
+import { both, decide, visibleRows } from './evaluate-permission.js';
+import type { RefusalRules } from './evaluate-permission.js';
 import { keyNames } from '../../core/query/readable-paths.js';
-import { visibleRows } from './visible-rows.js';
-import type { RefusalRules } from './visible-rows.js';
 
 /** Compiles the row filter of a grant into a condition; injected, because planning is another layer. */
 export type ResolveRows = (rows: 'all' | RowFilter, resource: ResourceSchema) => Condition;

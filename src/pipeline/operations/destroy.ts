@@ -1,12 +1,12 @@
 import { conjunction } from '../../core/query/condition.js';
 import { visibleToGet } from '../../features/serialization/visible-to-get.js';
-import { objectCondition } from '../../request/plan/object-condition.js';
 import { planDelete } from '../../request/plan/plan-write.js';
 import type { Stage } from '../../request/stage.js';
 import type { PipelineServices } from '../services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
 import { deferObjectCheck } from './update.js';
+import { objectCondition } from '../../request/plan/plan-read.js';
 
 export const destroy: OperationDefinition = {
   name: 'destroy',

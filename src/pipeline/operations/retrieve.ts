@@ -5,12 +5,12 @@ import type { Route } from '../../core/schema/route.js';
 import { respondWithValidatedJson } from '../../features/conditional-requests/conditional.stages.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { jsonOutput } from '../../features/serialization/json-output.js';
-import { objectCondition, planRetrieve } from '../../request/plan/object-condition.js';
 import { representExpanded } from '../../request/represent-row.js';
 import type { Stage } from '../../request/stage.js';
 import type { PipelineServices } from '../services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
+import { objectCondition, planRetrieve } from '../../request/plan/plan-read.js';
 
 export const retrieve: OperationDefinition = {
   name: 'retrieve',

@@ -2,7 +2,6 @@ import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
-import { objectCondition } from '../../request/plan/object-condition.js';
 import { parseBody, planUpdate } from '../../request/plan/plan-write.js';
 import { representExpanded } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -10,6 +9,7 @@ import type { Stage } from '../../request/stage.js';
 import type { PipelineServices } from '../services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
+import { objectCondition } from '../../request/plan/plan-read.js';
 
 export const update: OperationDefinition = {
   name: 'update',

@@ -3,12 +3,14 @@ import { conjunction, equals, NEVER, disjunction, ownKey } from '../../core/quer
 import type { Condition } from '../../core/query/condition.js';
 import type { Field } from '../../core/schema/field.js';
 import type { FilterResult } from '../../core/contracts/filter-backend.js';
-import type { KeyCheck, ListPlan, ParentPlan, ParentValues } from '../../core/query/plan.js';
+import type { KeyCheck, ListPlan, ParentPlan, ParentValues, RetrievePlan } from '../../core/query/plan.js';
 import type { ColumnPair, ToManyRelation, ToOneRelation } from '../../core/schema/relation.js';
 import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
+import { NotFound } from '../../core/errors/http-exceptions.js';
+import type { RestContext } from '../rest-context.js';
 
 /** The rows with this key. */
 export function keyCondition(key: readonly Json[], resource: ResourceSchema): Condition {
@@ -197,4 +199,20 @@ export function leadsNowhereElse(relation: ToOneRelation, rows: Condition): Cond
     value: true,
   }));
   return disjunction([...empty, { kind: 'related', hops: [], relation, condition: rows }]);
+}
+
+/** The row selected by the URL, among those that the caller may access. */
+export function objectCondition({ route, resource, keys, scope }: RestContext): Condition {
+  const key: readonly Json[] | undefined = route.parent ? keys.childKey : keys.key;
+  if (!key) throw new NotFound();
+  return conjunction([scope, keyCondition(key, resource)]);
+}
+
+export function planRetrieve(context: RestContext): RetrievePlan {
+  return {
+    kind: 'retrieve',
+    resource: context.resource,
+    where: objectCondition(context),
+    requester: context.requester,
+  };
 }

@@ -12,10 +12,9 @@ import { StatementCache } from '../../../sql/statement-cache.js';
 import type { ChangeDetection } from './change-detection.js';
 import { columnsOf, isKeptAsGiven } from './column-values.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
-import { compileChanges, parametersOfChanges } from './set-clause.js';
-import type { ColumnChange, RowChanges } from './set-clause.js';
 import type { StoredRow, StoredRows } from './stored-rows.js';
 import type { WriterTools } from './row-writer.js';
+import type { ComputedColumn } from './update-rules.js';
 
 /** Builds the statements that write one row and return it. */
 export class DirectStatements {
@@ -154,4 +153,64 @@ function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
     const condition = compileWhere(where, target);
     return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
   });
+}
+
+/** The new value of a column, in the driver's form. */
+export interface ColumnChange {
+  readonly column: Column;
+  readonly raw: unknown;
+  readonly detection: ChangeDetection | undefined;
+}
+
+/** The changes of one UPDATE. */
+export interface RowChanges {
+  readonly changes: readonly ColumnChange[];
+  /** Set only if a value changes. */
+  readonly computed: readonly ComputedColumn[];
+}
+
+/** The assignments of SET. They bind exactly `parametersOfChanges`, in this order. */
+export function compileChanges({ changes, computed }: RowChanges, scope: Scope): readonly string[] {
+  const assigned = changes.map((change) => {
+    const { column, raw } = change;
+    const name = scope.table.name(column);
+    const parameter = (): string => scope.dialect.parameter(scope.bindRaw(raw), column.type);
+    return keepsEqualValue(change)
+      ? `${name} = CASE WHEN ${differsFromStored(change, scope)} THEN ${parameter()} ELSE ${name} END`
+      : `${name} = ${parameter()}`;
+  });
+  const updated = computed.map(({ name, sql }) => {
+    if (isAlwaysChanged(changes)) return `${name} = ${sql}`;
+    const conditions = changes.map((change) => differsFromStored(change, scope));
+    return `${name} = CASE WHEN ${conditions.join(' OR ')} THEN ${sql} ELSE ${name} END`;
+  });
+  return [...assigned, ...updated];
+}
+
+export function parametersOfChanges({ changes, computed }: RowChanges): readonly unknown[] {
+  const assigned = changes.flatMap((change) =>
+    keepsEqualValue(change) ? [change.raw, change.raw] : [change.raw],
+  );
+  const compared = isAlwaysChanged(changes)
+    ? []
+    : changes.flatMap(({ raw, detection }) => (detection === 'always' ? [] : [raw]));
+  return [...assigned, ...computed.flatMap(() => compared)];
+}
+
+/** Whether an equal value may be stored in another form, which TypeORM would leave as it is. */
+function keepsEqualValue({ detection }: ColumnChange): boolean {
+  return detection === 'json';
+}
+
+function isAlwaysChanged(changes: readonly ColumnChange[]): boolean {
+  return changes.some(({ raw, detection }) => detection === 'always' && raw !== null);
+}
+
+function differsFromStored({ column, raw, detection }: ColumnChange, scope: Scope): string {
+  const name = scope.table.name(column);
+  const { returning } = scope.dialect;
+  // Of the values that are always taken for changed, only null occurs here.
+  if (detection === undefined || detection === 'always' || !returning) return `${name} IS NOT NULL`;
+  const placeholder = scope.dialect.parameter(scope.bindRaw(raw), column.type);
+  return returning.differs(detection, { column: name, placeholder, type: column.type });
 }
