@@ -59,11 +59,11 @@ class Turns {
 }
 
 const turns = new Turns();
-/** Pages of rows, as they are asked for. */
+/** Counts the pages of a list as they are read; objects related to a page are read with it, in statements that join its table. */
 class PageLog extends StatementLog {
   override logQuery(query: string): void {
     super.logQuery(query);
-    if (/ LIMIT \d{3,}/.test(query)) turns.note();
+    if (/ LIMIT \d{2,}/.test(query) && !/ JOIN "held_row" /.test(query)) turns.note();
   }
 }
 
