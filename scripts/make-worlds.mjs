@@ -22,7 +22,8 @@ function putPackage(world) {
   const place = join(world, 'node_modules', 'nestjs-restify');
   rmSync(place, { recursive: true, force: true });
   cpSync('package.json', join(place, 'package.json'));
-  for (const half of ['dist/esm', 'dist/cjs']) cpSync(half, join(place, half), { recursive: true });
+  for (const part of ['dist/esm', 'dist/cjs', 'dist/ui'])
+    cpSync(part, join(place, part), { recursive: true });
 }
 
 for (const entry of readdirSync(WORLDS, { withFileTypes: true })) {

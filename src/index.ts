@@ -138,6 +138,28 @@ export { ResourceController } from './nest/resource.controller.js';
 export type { Write } from './nest/resource.controller.js';
 export type { HookContext, WriteOperation } from './core/contracts/hooks.js';
 
+export type { BrowsableOptions, PageDocuments, PageLogin } from './core/contracts/browsable.js';
+export { DESCRIPTION_MEDIA_TYPE } from './core/contracts/route-description.js';
+export type {
+  ActionDescription,
+  BulkDescription,
+  ChoiceDescription,
+  ConditionalDescription,
+  FieldDescription,
+  FilterDescription,
+  IndexDescription,
+  IndexedModel,
+  NestedDescription,
+  OrderingDescription,
+  PaginationParameters,
+  ReadableFieldDescription,
+  RelationDescription,
+  RouteDescription,
+  SearchDescription,
+  ShapeDescription,
+  ValueKind,
+} from './core/contracts/route-description.js';
+
 export type { GuardLike } from './core/contracts/guard.js';
 export type { InterceptorLike } from './core/contracts/interceptor.js';
 export type { PipeLike } from './core/contracts/pipe.js';

@@ -19,6 +19,7 @@ import {
   SHUTDOWN_GRACE,
   STATEMENT_TIMEOUT,
 } from './core/schema/limits.js';
+import type { BrowsableOptions } from './core/contracts/browsable.js';
 import type { QueryLimits } from './core/schema/limits.js';
 import type { FilterBackend } from './core/contracts/filter-backend.js';
 import type { FieldSelectionOptions } from './core/contracts/field-selection.js';
@@ -52,6 +53,8 @@ export interface RestifyModuleOptions {
   readonly unknownEntities?: UnknownEntities;
   /** The path of the index below the global prefix; `false` disables it. Default: `/`. */
   readonly index?: false | string;
+  /** Whether a browser that opens a URL of the API gets a page that shows it. Default: false. */
+  readonly browsable?: boolean | BrowsableOptions;
   /** The default filter backends of models. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
   /** The default pagination of models. Default: none, so that lists are complete. */
@@ -117,6 +120,8 @@ export interface ResolvedOptions {
   /** Without a leading slash; undefined without an index. */
   readonly index: string | undefined;
   readonly errorFormat: ErrorFormat;
+  /** Undefined without the page. */
+  readonly browsable: BrowsableOptions | undefined;
   readonly refusalsHide: Hiding;
   readonly defaults: RestifyDefaults;
 }
@@ -129,6 +134,7 @@ const DEFAULT_OPTIONS = {
   fairShare: true,
   unknownEntities: 'warn',
   errorFormat: 'drf',
+  browsable: false,
   refusalsHide: 'nothing',
 } satisfies RestifyModuleOptions;
 
@@ -142,6 +148,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     fairShare,
     unknownEntities,
     errorFormat,
+    browsable,
     refusalsHide,
     ...shared
   } = { ...DEFAULT_OPTIONS, ...others };
@@ -158,6 +165,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     unknownEntities,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat,
+    browsable: browsable === true ? {} : browsable || undefined,
     refusalsHide,
     defaults: resolveDefaults(shared),
   };

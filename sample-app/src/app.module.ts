@@ -12,7 +12,7 @@ import { dataSourceOptions } from './data-source-options.js';
       useFactory: () => ({ ...dataSourceOptions(process.env), migrationsRun: !cluster.isWorker }),
     }),
     // Models without permissions, and the pairs of their relations, are intentionally open to everyone.
-    RestifyModule.forRoot('rest/v1', { permissions: [AllowAny] }),
+    RestifyModule.forRoot('rest/v1', { permissions: [AllowAny], browsable: true }),
     ClubModule,
   ],
 })

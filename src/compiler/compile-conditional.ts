@@ -69,6 +69,7 @@ function isTold(field: Field, unversioned: ReadonlySet<string>): boolean {
     // Their values come from other rows or from the application.
     case 'reverse-one':
     case 'computed':
+    case 'labels':
       return false;
     default:
       return field satisfies never;

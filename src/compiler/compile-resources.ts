@@ -14,6 +14,7 @@ import {
   compileOrderingFields,
   compileSearchFields,
 } from './compile-queries.js';
+import { compileLabel, compileLabelsParameter } from './compile-label.js';
 import { compileRelations } from './compile-relations.js';
 import { ThroughCompiler } from './compile-through.js';
 import { transformedColumns } from './compile-transforms.js';
@@ -183,6 +184,7 @@ function completeEntity(
   shell.operations = new Set(
     possible.filter((operation) => options.operations?.includes(operation) !== false),
   );
+  shell.objectLabel = compileLabel(options.label, shell);
   shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
   shell.strict = options.strict ?? blueprint.defaults.strict;
   compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
@@ -215,6 +217,7 @@ function completeQueries(
   shell.ordering = compileOrdering(shell, entity, options);
   shell.filterGroups = options.filterGroups ?? false;
   shell.queryLimits = { ...defaults.queryLimits, ...options.queryLimits };
+  shell.labelsParameter = compileLabelsParameter(shell);
   renameParameters(shell, { ...defaults.parameters, ...options.parameters }, parts);
   shell.filterTerms = reserveParameters(shell);
 }

@@ -38,6 +38,8 @@ export function renameParameters(
   if (typeof shell.pagination?.parameters === 'function')
     shell.pagination = parts.renamedPagination(shell.pagination, renamed);
   shell.shape = renamedShape(shell);
+  if (shell.labelsParameter !== undefined)
+    shell.labelsParameter = parameterName(shell.labelsParameter, shell);
   const now = new Set(featureParameters(shell));
   shell.renamed = new Map([...renamed].filter(([, name]) => now.has(name)));
 }

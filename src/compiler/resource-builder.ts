@@ -1,4 +1,5 @@
 import type { Bulk } from '../core/contracts/bulk.js';
+import type { ObjectLabel } from '../core/schema/object-label.js';
 import type { Column } from '../core/schema/column.js';
 import type { CacheControl, Conditional } from '../core/contracts/conditional.js';
 import type { Field } from '../core/schema/field.js';
@@ -50,6 +51,7 @@ export class ResourceBuilder implements Resource {
   relations: ReadonlyMap<string, Relation> = new Map();
   overlapping: readonly ToOneRelation[] = [];
   operations: ReadonlySet<Operation> = new Set();
+  objectLabel: ObjectLabel | undefined = undefined;
   renamed: ReadonlyMap<string, string> = new Map();
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();
   filterGroups = false;
@@ -62,6 +64,7 @@ export class ResourceBuilder implements Resource {
   pagination: Pagination | undefined = undefined;
   renderers: readonly Renderer[] = [];
   shape: FieldSelection | undefined = undefined;
+  labelsParameter: string | undefined = undefined;
   conditional: Conditional | undefined = undefined;
   bulk: Bulk | undefined = undefined;
   cacheControl: CacheControl | undefined = undefined;

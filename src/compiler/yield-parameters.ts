@@ -31,11 +31,12 @@ export function featureParameters(resource: Resource): readonly string[] {
 }
 
 function ofFeatures(resource: Resource): readonly string[] {
-  const { pagination, shape, renderers } = resource;
+  const { pagination, shape, renderers, labelsParameter } = resource;
   return [
     // An invalid one is reported after compilation.
     ...(typeof pagination?.parameters === 'function' ? pagination.parameters() : []),
     ...fieldSelectionParameters(shape),
+    ...(labelsParameter === undefined ? [] : [labelsParameter]),
     ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
     ...bulkParameters(resource),
   ];

@@ -100,6 +100,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | option | meaning |
  * |---|---|
  * | `app`, `name` | the two words of the path, lower case; `name` defaults to the class name in lower case |
+ * | `label` | how its objects are named to people: a field, or fields in braces such as `{first_name} {last_name}` |
  * | `fields`, `exclude` | which properties are exposed at all; default: all but `select: false` columns |
  * | `readOnly`, `writeOnly` | never read from bodies; never shown, filtered, searched or ordered by |
  * | `optional` | may be omitted in a POST or PUT, because a listener or a trigger sets them |
@@ -141,6 +142,8 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
 export interface RestifyOptions<Entity extends object = any> {
   readonly app?: string;
   readonly name?: string;
+  /** How objects are named to people: a field, or fields in braces such as `{first_name} {last_name}`. Default: by their key. */
+  readonly label?: string;
   readonly fields?: readonly PropertyOf<Entity>[];
   readonly exclude?: readonly PropertyOf<Entity>[];
   readonly readOnly?: readonly PropertyOf<Entity>[];
@@ -187,6 +190,7 @@ export type ThroughOptions = Omit<
   RestifyOptions,
   | 'app'
   | 'name'
+  | 'label'
   | 'fields'
   | 'exclude'
   | 'readOnly'

@@ -3,6 +3,7 @@ import type { ErrorFormat } from '../core/contracts/error-format.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api } from '../core/schema/route.js';
 import type { RestPipeline } from '../pipeline/rest-pipeline.js';
+import type { BrowsablePage } from './browsable/browsable-page.js';
 import type { UnknownEntities } from '../restify.options.js';
 
 /** One prefix of an application, and what is served below it. */
@@ -17,6 +18,8 @@ export interface RegisteredApi {
   readonly unknownEntities: UnknownEntities;
   /** The path of the prefix's index, below the mount; undefined if it has none. */
   readonly index: string | undefined;
+  /** The page that a browser gets for a generated URL; undefined without the option `browsable`. */
+  readonly page: BrowsablePage | undefined;
   /** Maps an error of the application's own code: an unavailable database becomes a 503 wherever it was queried. */
   readonly mapError: (error: unknown) => unknown;
   readonly findDeferredProblems: () => readonly DeclarationProblem[];

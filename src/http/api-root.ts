@@ -1,37 +1,102 @@
-import { MethodNotAllowed } from '../core/errors/http-exceptions.js';
+import { DESCRIPTION_MEDIA_TYPE } from '../core/contracts/route-description.js';
+import type { IndexDescription, IndexedModel } from '../core/contracts/route-description.js';
+import { MethodNotAllowed, NotAuthenticated } from '../core/errors/http-exceptions.js';
+import { JSON_MEDIA_TYPE } from '../core/media-type.js';
+import type { MaybePromise } from '../core/maybe-promise.js';
+import type { Actor } from '../core/schema/actor.js';
 import { isReading } from '../core/schema/operation.js';
 import type { Api } from '../core/schema/route.js';
-import type { HttpExchange } from '../request/http-exchange.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
+import { acceptsDescription } from '../pipeline/description/describe-route.stage.js';
+import type { HttpExchange } from '../request/http-exchange.js';
 import { jsonResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
+import type { RegisteredApi } from './api-registration.js';
 
-/**
- * The response of an index: the collections of these prefixes by their paths. `base` is the part of the URL before the
- * prefixes.
- */
-export function respondWithIndex(
-  exchange: HttpExchange,
-  { apis, base }: { readonly apis: readonly Api[]; readonly base: string },
-): RestResponse {
+/** The prefixes of an index, and the part of the URL before them. */
+interface IndexContent {
+  readonly prefixes: readonly Pick<RegisteredApi, 'api' | 'pipeline'>[];
+  readonly base: string;
+}
+
+/** The response of an index: the collections of these prefixes by their paths, or its description. */
+export function respondWithIndex(exchange: HttpExchange, content: IndexContent): MaybePromise<RestResponse> {
   if (!isReading(exchange.method)) throw new MethodNotAllowed(exchange.method);
-  assertAcceptsJson(exchange.header('accept'));
-  if (exchange.method === 'OPTIONS') {
-    return jsonResponse(200, {
-      name: 'Index',
-      description: '',
-      renders: ['application/json'],
-      parses: ['application/json'],
-      actions: {},
-    });
-  }
-  const entries = apis.flatMap(({ prefix, routes }) =>
-    routes
-      .filter((route) => route.kind === 'collection')
-      .map(({ resource }) => {
-        const path = [prefix, resource.app, resource.model].filter((part) => part !== '').join('/');
-        return [path, `${exchange.protocol}://${exchange.host}${base}/${path}/`] as const;
-      }),
+  const accept = exchange.header('accept');
+  const isDescription = acceptsDescription(accept);
+  if (!isDescription) assertAcceptsJson(accept);
+  if (isDescription || exchange.method === 'OPTIONS') return respondWithDescription(exchange, content);
+  const { prefixes, base } = content;
+  const entries = prefixes.flatMap(({ api }) =>
+    listModels(api, base).map(({ url }) => {
+      const path = url.slice(base.length + 1, -1);
+      return [path, `${exchange.protocol}://${exchange.host}${url}`] as const;
+    }),
   );
   return jsonResponse(200, Object.fromEntries(entries));
+}
+
+async function respondWithDescription(
+  exchange: HttpExchange,
+  { prefixes, base }: IndexContent,
+): Promise<RestResponse> {
+  const actor = await findCaller(exchange, prefixes);
+  const description: IndexDescription = {
+    name: 'Index',
+    description: '',
+    renders: [JSON_MEDIA_TYPE],
+    parses: [JSON_MEDIA_TYPE],
+    actions: {},
+    models: prefixes.flatMap(({ api }) => listModels(api, base)),
+    caller: { authenticated: actor !== null, label: labelOf(actor) },
+  };
+  const isNamed = exchange.method !== 'OPTIONS';
+  return jsonResponse(200, description, isNamed ? { 'Content-Type': DESCRIPTION_MEDIA_TYPE } : undefined);
+}
+
+function listModels({ prefix, routes }: Api, base: string): readonly IndexedModel[] {
+  return routes
+    .filter((route) => route.kind === 'collection')
+    .map(({ resource: { app, model, label } }) => {
+      const path = [prefix, app, model].filter((part) => part !== '').join('/');
+      return { app, model, label, url: `${base}/${path}/` };
+    });
+}
+
+/**
+ * The caller by any authentication scheme of the models; wrong credentials are those of an anonymous caller. Guards that
+ * authenticate are not run, because an index belongs to no model. Throws 429 and 503.
+ */
+async function findCaller(exchange: HttpExchange, prefixes: IndexContent['prefixes']): Promise<Actor> {
+  for (const { api, pipeline } of prefixes) {
+    const schemes = new Set(api.resources.flatMap((resource) => resource.schemes));
+    const usable = [...schemes].filter(({ guards }) => guards === undefined);
+    const actor = await authenticateCaller(exchange, usable, pipeline);
+    if (actor) return actor;
+  }
+  return null;
+}
+
+async function authenticateCaller(
+  exchange: HttpExchange,
+  schemes: Api['resources'][number]['schemes'],
+  { services: { authenticator } }: RegisteredApi['pipeline'],
+): Promise<Actor> {
+  try {
+    return await authenticator.authenticate(exchange, schemes);
+  } catch (error) {
+    if (error instanceof NotAuthenticated) return null;
+    throw error;
+  }
+}
+
+/** Properties of users that name them, the most readable first. */
+const NAME_PROPERTIES = ['username', 'displayName', 'name', 'email', 'id'] as const;
+
+function labelOf(actor: Actor): string | null {
+  const user = (actor ?? {}) as Partial<Record<(typeof NAME_PROPERTIES)[number], unknown>>;
+  const name = NAME_PROPERTIES.map((property) => user[property]).find(
+    (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
+  );
+  return name === undefined ? null : String(name);
 }

@@ -40,6 +40,8 @@ function resourceOf(
     renamed: new Map(),
     renderers: [],
     shape: undefined,
+    labelsParameter: undefined,
+    objectLabel: undefined,
     conditional: undefined,
     bulk: undefined,
     cacheControl: undefined,

@@ -4,6 +4,9 @@ import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { HttpInput } from '../request/http-input.js';
 import { RestContext } from '../request/rest-context.js';
+import type { Route } from '../core/schema/route.js';
+import { acceptsDescription } from '../pipeline/description/describe-route.stage.js';
+import type { HttpExchange } from '../request/http-exchange.js';
 import type { RegisteredApi } from './api-registration.js';
 import { ExecutionContexts } from './execution-contexts.js';
 import type { ServerExchange } from './server-exchange.js';
@@ -47,7 +50,7 @@ export class RequestAuthorizer {
     const context = new RestContext({
       route,
       base,
-      method: exchange.method,
+      method: isDescriptionRequest(exchange, route) ? 'OPTIONS' : exchange.method,
       input: new HttpInput(exchange, route.resource),
       exchange,
       keySegment,
@@ -61,6 +64,17 @@ export class RequestAuthorizer {
       return { context, state, registeredApi };
     });
   }
+}
+
+/**
+ * Whether a request is a GET of the description: it is handled as OPTIONS, which middleware for CORS may respond to
+ * itself. Not at URLs whose GET is an action of the application.
+ */
+export function isDescriptionRequest(exchange: HttpExchange, { actions }: Route): boolean {
+  const { method } = exchange;
+  if ((method !== 'GET' && method !== 'HEAD') || !acceptsDescription(exchange.header('accept'))) return false;
+  const action = actions.get('GET');
+  return action === undefined || action.operation !== undefined;
 }
 
 /** State of one request that outlives a handler of the HTTP library. */

@@ -18,8 +18,9 @@ import type { UnknownEntities } from '../restify.options.js';
 import { setActionContext } from './action-context.js';
 import type { RegisteredApi } from './api-registration.js';
 import { respondWithIndex } from './api-root.js';
+import { respondWithAsset, servePage } from './browsable/serve-page.js';
 import { PrefixRegistry } from './prefix-registry.js';
-import { RequestAuthorizer, RequestStates } from './request-authorizer.js';
+import { isDescriptionRequest, RequestAuthorizer, RequestStates } from './request-authorizer.js';
 import { getAllowHeader, ResponseSender } from './response-sender.js';
 import { RouteMatcher } from './route-matcher.js';
 import { identifyRoute } from './route-pattern.js';
@@ -177,14 +178,20 @@ export class RestServer {
     );
   }
 
+  /** Sends the browsable page, if the request is a browser's navigation. Returns false otherwise. */
+  servePage(exchange: ServerExchange): boolean {
+    return servePage(exchange, this.states.getState(exchange).location);
+  }
+
   /**
-   * Authorizes and handles a request if no enhancer of Nest and no interceptor of the model runs around it. Returns
-   * false if Nest's handler has to be called.
+   * Sends the browsable page, or authorizes and handles a request if no enhancer of Nest and no interceptor of the model
+   * runs around it. Returns false if Nest's handler has to be called.
    */
   handleDirectly(exchange: ServerExchange): boolean {
     const { location } = this.states.getState(exchange);
-    if (location.kind !== 'route' || !this.directRoutes.has(location.match.route) || this.isEnhanced())
-      return false;
+    if (location.kind !== 'route') return false;
+    if (location.registeredApi.page && servePage(exchange, location)) return true;
+    if (!this.directRoutes.has(location.match.route) || this.isEnhanced()) return false;
     void yieldToMiddleware().then(() => this.handle(exchange));
     return true;
   }
@@ -209,6 +216,12 @@ export class RestServer {
     setActionContext(exchange.request, { actor: context.actor, ...parameters });
   }
 
+  /** Whether a request gets the description of its URL in place of its data. */
+  isDescriptionRequest(exchange: ServerExchange): boolean {
+    const { location } = this.states.getState(exchange);
+    return location.kind === 'route' && isDescriptionRequest(exchange, location.match.route);
+  }
+
   /**
    * Sends the value that an action has returned, with status 200, 201 in place of `create`, or the one of `@HttpCode`;
    * undefined is a 204 (contract 9.5).
@@ -230,17 +243,21 @@ export class RestServer {
   /** Responds to a request that no route of Nest matched. Returns false for paths of the application. */
   async handleUnmatched(exchange: ServerExchange): Promise<boolean> {
     const { location } = this.states.getState(exchange);
+    if (location.kind === 'index' && this.applicationRoutes.has(location.path)) return false;
+    if (servePage(exchange, location)) return true;
     switch (location.kind) {
       case 'route':
         await this.rejectUnrouted(exchange);
+        return true;
+      case 'asset':
+        await this.sender.sendResult(exchange, () => respondWithAsset(exchange, location));
         return true;
       case 'unknown':
         await this.sendError(exchange, new NotFound());
         return true;
       case 'index':
-        if (this.applicationRoutes.has(location.path)) return false;
         await this.sender.sendResult(exchange, () =>
-          respondWithIndex(exchange, { apis: location.prefixes.map(({ api }) => api), base: location.base }),
+          respondWithIndex(exchange, { prefixes: location.prefixes, base: location.base }),
         );
         return true;
       case 'elsewhere':

@@ -1,6 +1,7 @@
 import type { RouteMatch } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
 import { ApplicationRoutes } from './application-routes.js';
+import { ASSETS_SEGMENT } from './browsable/page-assets.js';
 import { MountPaths } from './mount-paths.js';
 import type { RegisteredApi } from './api-registration.js';
 
@@ -17,6 +18,14 @@ export type PathLocation =
       /** A path below a prefix, without a route. */
       readonly kind: 'unknown';
       readonly registeredApi: RegisteredApi;
+      /** As for a route. */
+      readonly base: string;
+    }
+  | {
+      /** A file of the browsable page. */
+      readonly kind: 'asset';
+      readonly registeredApi: RegisteredApi;
+      readonly name: string;
     }
   | {
       readonly kind: 'index';
@@ -113,8 +122,15 @@ function locateBelowPrefix(
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
   const match = isUnambiguous ? api.match(removeLastSlash(path.slice(prefix.length + 1))) : undefined;
   if (match) return { kind: 'route', registeredApi, match, base: base + prefix };
+  const asset = registeredApi.page && findAssetName(path.slice(prefix.length));
+  if (asset !== undefined) return { kind: 'asset', registeredApi, name: asset };
   // Below an empty prefix, unknown paths belong to the application.
-  return prefix === '' ? undefined : { kind: 'unknown', registeredApi };
+  return prefix === '' ? undefined : { kind: 'unknown', registeredApi, base: base + prefix };
+}
+
+function findAssetName(path: string): string | undefined {
+  const folder = `/${ASSETS_SEGMENT}/`;
+  return path.startsWith(folder) ? path.slice(folder.length) : undefined;
 }
 
 /** The root path of a prefix. The empty prefix has none: `/` serves the index of all prefixes. */
@@ -123,7 +139,7 @@ function locateRoot(
   { base, path }: { readonly base: string; readonly path: string },
 ): PathLocation {
   return registeredApi.index === undefined
-    ? { kind: 'unknown', registeredApi }
+    ? { kind: 'unknown', registeredApi, base: base + addLeadingSlash(registeredApi.api.prefix) }
     : { kind: 'index', base, path, prefixes: [registeredApi] };
 }
 

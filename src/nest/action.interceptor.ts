@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import { concatMap, defaultIfEmpty, defer, from, takeLast } from 'rxjs';
+import { concatMap, defaultIfEmpty, defer, from, ignoreElements, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { REST_SERVER } from './tokens.js';
+import { markAsAction } from '../http/express/express-all-methods.js';
 import type { RestServer } from '../http/rest-server.js';
 import type { ActionBinding } from '../http/route-pattern.js';
 
@@ -11,6 +12,7 @@ const BINDINGS = new WeakMap<object, ActionBinding>();
 /** Marks a handler as an action of the application, whose result is the body, and binds it to one route. */
 export function markAction(handler: object, binding: ActionBinding): void {
   BINDINGS.set(handler, binding);
+  markAsAction(handler);
 }
 
 /** The binding of a handler; undefined for a generated one. */
@@ -31,6 +33,9 @@ export class RestifyActionInterceptor implements NestInterceptor {
     if (!bindingOf(handler)) return next.handle();
     const http = context.switchToHttp();
     const exchange = this.server.getExchange(http.getRequest<object>(), http.getResponse<object>());
+    // An action that replaces an operation does not describe its URL.
+    if (this.server.isDescriptionRequest(exchange))
+      return defer(async () => this.server.handle(exchange)).pipe(ignoreElements());
     const code = Reflect.getMetadata('__httpCode__', handler) as number | undefined;
     return defer(() => this.server.prepareAction(exchange)).pipe(
       concatMap(() => next.handle()),

@@ -15,6 +15,9 @@ import type { CompiledModel } from '../compiler/compile-resources.js';
 import type { ResourceParts } from '../compiler/resource-parts.js';
 import { listedControllers, propertiesForMethods } from './action-binder.js';
 import type { ListedController } from './action-binder.js';
+import { BrowsablePage } from '../http/browsable/browsable-page.js';
+import { loadPageAssets } from '../http/browsable/page-assets.js';
+import type { BrowsableOptions } from '../core/contracts/browsable.js';
 import { buildApi } from '../http/build-routes.js';
 import { noMethods } from '../compiler/rules/verify-actions.js';
 import { problemsOfModel } from '../compiler/rules/verify-model.js';
@@ -25,8 +28,10 @@ import { optionsIn, withPermissionClasses, permissionsOfActions } from './classe
 import { compilerInput } from './compiler-input.js';
 import { resolveParts, offlineParts } from './compiler-parts.js';
 import { permissionRules } from './permission-rules.js';
+import { selectDefaultVersion } from './select-default-version.js';
 import type { CompilerInput } from '../compiler/blueprint.js';
-import type { Api } from '../core/schema/route.js';
+import type { RoutesOf } from '../pipeline/description/describe-queries.js';
+import type { Api, Route } from '../core/schema/route.js';
 
 /**
  * Boots one prefix after its data source has connected and before Nest maps routes: describe, compile, verify, bind.
@@ -63,13 +68,23 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
       ),
     ],
     mapError: (error) => adapter.reported(error),
-    pipeline: new RestPipeline(adapter, permissionRules(context), createAuthenticator(context)),
+    pipeline: new RestPipeline({
+      adapter,
+      permissions: permissionRules(context),
+      authenticator: createAuthenticator(context),
+      routesOf: routesByResource(api),
+    }),
     index: options.index,
+    page: options.browsable && (await createPage(options.browsable, context)),
     errorFormat: options.errorFormat,
     shutdownGrace: options.shutdownGrace,
     unknownEntities: options.unknownEntities,
     order: controllers.order,
   });
+}
+
+async function createPage(options: BrowsableOptions, { moduleRef }: BootContext): Promise<BrowsablePage> {
+  return new BrowsablePage(await loadPageAssets(), options, selectDefaultVersion(moduleRef));
 }
 
 async function describeEntities({
@@ -117,6 +132,16 @@ function bindRoutes(
   });
   controllers.bind(api, { targetOf, joining, server });
   return api;
+}
+
+/** Indexes the routes of nested lists and of actions by the resource below whose URLs they are. */
+function routesByResource({ routes }: Api): RoutesOf {
+  const byResource = new Map<Resource, Route[]>();
+  for (const route of routes) {
+    const owner = route.parent ?? (route.segment === undefined ? undefined : route.resource);
+    if (owner) byResource.set(owner, [...(byResource.get(owner) ?? []), route]);
+  }
+  return (resource) => byResource.get(resource) ?? [];
 }
 
 /** Finds a registered resource by its class or schema. */

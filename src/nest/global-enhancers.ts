@@ -1,6 +1,11 @@
 import { VersioningType } from '@nestjs/common';
 import type { ApplicationConfig, ModuleRef } from '@nestjs/core';
 
+/** Nest's private configuration of the application; undefined if it has another structure. */
+export function applicationConfigOf(moduleRef: ModuleRef): ApplicationConfig | undefined {
+  return (moduleRef as unknown as Holder).container?.applicationConfig;
+}
+
 /** Nest's private configuration of global enhancers. If it has another structure, every request goes through Nest's handlers. */
 interface Holder {
   readonly container?: { readonly applicationConfig?: ApplicationConfig };
@@ -23,7 +28,7 @@ const HOOKS = 'getGlobalPreRequestHooks';
  */
 export function globalEnhancers(moduleRef: ModuleRef): () => boolean {
   let decided: boolean | undefined;
-  return () => (decided ??= isEnhanced((moduleRef as unknown as Holder).container?.applicationConfig));
+  return () => (decided ??= isEnhanced(applicationConfigOf(moduleRef)));
 }
 
 function isEnhanced(config: ApplicationConfig | undefined): boolean {

@@ -1,15 +1,10 @@
 import { outwardType } from '../core/schema/column.js';
-import { GROUPS_PARAMETER } from '../core/contracts/filter-backend.js';
-import type { FilterBackend } from '../core/contracts/filter-backend.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { PaginationDescription } from '../core/contracts/pagination.js';
-import { parameterName } from '../core/schema/parameter-names.js';
-import type { FieldTerm, FilterTerm } from '../core/schema/resource-schema.js';
+import type { FieldTerm } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { DataType } from '../core/schema/data-type.js';
-import { FilterSet } from '../features/filtering/filter-set.js';
-import { jsonServerTerm, JsonServerFilter } from '../features/filtering/json-server-filter.js';
-import { parameterType } from '../core/values/parameter-type.js';
+import { findFilterParameters } from '../features/filtering/filter-parameters.js';
 import { textSchema, valueSchema } from './describe-value.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
 
@@ -60,89 +55,55 @@ function enveloped(
 
 /** The query parameters of a model's filter backends, each once. */
 export function filterParameters(resource: Resource): readonly Parameter[] {
-  const found = new Map<string, Parameter>();
-  for (const backend of resource.backends) {
-    for (const name of backend.parameters?.(resource) ?? []) {
-      const parameter = found.has(name) ? undefined : filterParameter(name, backend, resource);
-      if (parameter) found.set(name, parameter);
+  const { queryLimits: limits } = resource;
+  return findFilterParameters(resource).map((parameter) => {
+    const { name } = parameter;
+    switch (parameter.kind) {
+      case 'field':
+        return {
+          ...query(name, termSchema(parameter.term, limits)),
+          description: LOOKUP_DESCRIPTIONS[parameter.term.lookup](parameter.field),
+        };
+      case 'typed':
+        return query(name, valuesSchema(parameter.type, parameter.list, limits));
+      case 'groups':
+      case 'search':
+      case 'ordering': {
+        const { schema, description } = describeNamed(parameter.kind, resource);
+        return { ...query(name, schema), description };
+      }
+      case 'other':
+        return query(name, { type: 'string' });
+      default:
+        return parameter satisfies never;
     }
-  }
-  return [...found.values()];
+  });
 }
 
-function filterParameter(name: string, backend: FilterBackend, resource: Resource): Parameter | undefined {
-  const { filterTerms, queryLimits } = resource;
-  const typed = backend instanceof FilterSet ? backend.filters[name] : undefined;
-  if (typed) return query(name, valuesSchema(parameterType(typed), typed.list === true, queryLimits));
-  const jsonServer = backend instanceof JsonServerFilter ? jsonServerTerm(name, resource) : undefined;
-  if (jsonServer) return termParameter(name, jsonServer, { limits: queryLimits, suffixOf: jsonServerSuffix });
-  const term = filterTerms.get(name);
-  if (term)
-    return isAlias(name, term, filterTerms)
-      ? undefined
-      : termParameter(name, term, { limits: queryLimits, suffixOf: lookupSuffix });
-  const described = namedParameters(resource).get(name);
-  return described
-    ? { ...query(name, described.schema), description: described.description }
-    : plainParameter(name, resource);
-}
-
-/** A text parameter; undefined for search and ordering of a resource without such fields. */
-function plainParameter(name: string, resource: Resource): Parameter | undefined {
-  const unused = ['search', 'ordering'].map((each) => parameterName(each, resource));
-  return unused.includes(name) ? undefined : query(name, { type: 'string' });
-}
-
-/** The parameters for groups, search and ordering by name, if the resource supports them. */
-function namedParameters(
+function describeNamed(
+  kind: 'groups' | 'search' | 'ordering',
   resource: Resource,
-): ReadonlyMap<string, { readonly schema: Schema; readonly description: string }> {
-  const { filterGroups, queryLimits, searchFields, orderingFields } = resource;
-  const groups = {
-    schema: { type: 'string', maxLength: queryLimits.groupLength },
-    description: 'A combination of filters: `or(votes__gte=3,not(text="A, b"))`.',
-  };
-  const search = {
-    schema: { type: 'string' },
-    description:
-      'Objects that contain every term. Terms are separated by spaces or commas; a phrase in quotes is one term.',
-  };
-  const ordering = {
-    schema: orderingSchema(resource),
-    description: 'The fields to order by, in order of precedence; `-` before a name reverses its order.',
-  };
-  return new Map([
-    ...(filterGroups ? [[parameterName(GROUPS_PARAMETER, resource), groups] as const] : []),
-    ...(searchFields.length > 0 ? [[parameterName('search', resource), search] as const] : []),
-    ...(orderingFields.size > 0 ? [[parameterName('ordering', resource), ordering] as const] : []),
-  ]);
-}
-
-/** `votes__exact` is an alias of `votes`, and `votes!` of `votes__ne`. */
-function isAlias(name: string, term: FilterTerm, terms: Resource['filterTerms']): boolean {
-  if (name.endsWith('__exact')) return terms.get(name.slice(0, -'__exact'.length)) === term;
-  return name.endsWith('!') && terms.get(`${name.slice(0, -1)}__ne`) === term;
-}
-
-interface TermOptions {
-  readonly limits: QueryLimits;
-  /** The suffix of a parameter's name for a lookup. */
-  readonly suffixOf: (lookup: string) => string;
-}
-
-function lookupSuffix(lookup: string): string {
-  return `__${lookup}`;
-}
-
-function jsonServerSuffix(lookup: string): string {
-  return lookup === 'icontains' ? '_like' : `_${lookup}`;
-}
-
-function termParameter(name: string, term: FilterTerm, { limits, suffixOf }: TermOptions): Parameter {
-  if (term.kind === 'own') return query(name, valuesSchema(term.type, term.isList, limits));
-  const suffix = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : suffixOf(term.lookup);
-  const field = name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name;
-  return { ...query(name, termSchema(term, limits)), description: LOOKUP_DESCRIPTIONS[term.lookup](field) };
+): { readonly schema: Schema; readonly description: string } {
+  switch (kind) {
+    case 'groups':
+      return {
+        schema: { type: 'string', maxLength: resource.queryLimits.groupLength },
+        description: 'A combination of filters: `or(votes__gte=3,not(text="A, b"))`.',
+      };
+    case 'search':
+      return {
+        schema: { type: 'string' },
+        description:
+          'Objects that contain every term. Terms are separated by spaces or commas; a phrase in quotes is one term.',
+      };
+    case 'ordering':
+      return {
+        schema: orderingSchema(resource),
+        description: 'The fields to order by, in order of precedence; `-` before a name reverses its order.',
+      };
+    default:
+      return kind satisfies never;
+  }
 }
 
 function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits): Schema {

@@ -13,6 +13,7 @@ import {
 } from './describe-value.js';
 import type { Expandable } from '../core/contracts/field-selection.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
+import { labelsProperty } from './describe-labels.js';
 import { mayLack, orExpanded } from './describe-shape.js';
 import { ruledSchema } from './constrain-schema.js';
 import type { Schema } from './open-api-types.js';
@@ -34,7 +35,7 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
     whole,
     expandable: resource.shape?.expandable ?? NOTHING,
   });
-  return buildObjectSchema(properties, {
+  return buildObjectSchema([...properties, ...labelsProperty(resource)], {
     title: resource.label,
     required: allFields && whole ? shown.map(({ name }) => name) : [],
   });
@@ -133,6 +134,7 @@ function shownValue(field: Field, object: Shown): Schema {
         ...examples(`${object.link}/${field.relation.name}/`),
       };
     case 'computed':
+    case 'labels':
       return {};
     default:
       return field satisfies never;
@@ -225,6 +227,7 @@ function sentValue(field: Field, operation: Writing): Schema {
     case 'reverse-one':
     case 'link':
     case 'computed':
+    case 'labels':
       return {};
     default:
       return field satisfies never;

@@ -16,6 +16,7 @@ import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { describeList, filterParameters } from './describe-list.js';
+import { labelsParameterOf } from './describe-labels.js';
 import { requestSchema } from './describe-model.js';
 import { describeResponses } from './describe-responses.js';
 import { pathKeySchema } from './describe-value.js';
@@ -39,6 +40,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
       ...pathParameters(route, action),
       ...queryParameters(described),
       ...(operation && operation !== 'destroy' ? shapeParametersOf(resource) : []),
+      ...labelsParameterOf(resource, operation),
       ...formParameters(described),
       ...conditionParameters(described),
       ...keyParameters(described),

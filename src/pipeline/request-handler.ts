@@ -16,7 +16,7 @@ import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import type { Stage } from '../request/stage.js';
-import { describeOptions } from './options-metadata.stage.js';
+import { describeRoute } from './description/describe-route.stage.js';
 import { OPERATION_DEFINITIONS } from './operations/index.js';
 import type { OperationDefinition } from './operations/operation-definition.js';
 import { reauthorize } from './reauthorize.js';
@@ -62,7 +62,7 @@ export function compileRoute(route: Route, services: PipelineServices): RouteHan
     else if (operation)
       byMethod.set(method, compileHandler(route, OPERATION_DEFINITIONS[operation], services));
   }
-  byMethod.set('OPTIONS', responding([negotiateFormat(resource, undefined), describeOptions(route)]));
+  byMethod.set('OPTIONS', responding([describeRoute(route, services.routesOf)]));
   return {
     admit: [
       authenticate(resource, services.authenticator),

@@ -1,4 +1,3 @@
-import type { DataAdapter } from '../core/data-adapter.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { servedMethod } from '../core/schema/operation.js';
@@ -7,11 +6,9 @@ import type { Route } from '../core/schema/route.js';
 import { challengeOf } from '../features/authentication/challenge.js';
 import { authorizeMethod } from '../features/permissions/authorize.stage.js';
 import type { UrlKeys } from '../request/parse/parse-url-keys.js';
-import type { Authenticator } from '../features/authentication/authenticator.js';
 import { withCacheHeaders } from '../features/conditional-requests/conditional.stages.js';
 import type { RowPages } from '../features/field-selection/expanded-list.js';
 import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
-import type { PermissionRules } from '../features/permissions/access-control.js';
 import type { RestContext } from '../request/rest-context.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { Stage } from '../request/stage.js';
@@ -24,7 +21,7 @@ import { compileHandler, compileRoute } from './request-handler.js';
 import type { RequestHandler, RouteHandlers } from './request-handler.js';
 import { runStages } from './run-stages.js';
 import { pipelineServices } from './services.js';
-import type { PipelineServices } from './services.js';
+import type { PipelineParts, PipelineServices } from './services.js';
 
 /** Runs interceptors around an operation; they may change its value, which for a list is an array or a page. */
 export type InterceptorChain = (operate: () => Promise<unknown>) => Promise<unknown>;
@@ -38,8 +35,8 @@ export class RestPipeline {
   private readonly handlers = new Map<Route, RouteHandlers>();
   private readonly operations = new Map<Route, Map<Operation, OperationStages>>();
 
-  constructor(adapter: DataAdapter, permissions: PermissionRules, authenticator: Authenticator) {
-    this.services = pipelineServices(adapter, permissions, authenticator);
+  constructor(parts: PipelineParts) {
+    this.services = pipelineServices(parts);
   }
 
   /** Authenticates and authorizes. Throws 401, 403, 404, 429 and 503, and the errors of guards that authenticate. */

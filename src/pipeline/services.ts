@@ -4,6 +4,7 @@ import { Preconditions } from '../features/conditional-requests/check-preconditi
 import { FieldSelector } from '../features/field-selection/select-fields.stage.js';
 import { planRowsOf } from '../features/filtering/list-planner.js';
 import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';
+import type { RoutesOf } from './description/describe-queries.js';
 import type { PermissionRules } from '../features/permissions/access-control.js';
 
 /** The services shared by the stages of one prefix. */
@@ -11,20 +12,20 @@ export interface PipelineServices {
   readonly adapter: DataAdapter;
   readonly permissions: PermissionRules;
   readonly authenticator: Authenticator;
+  /** The routes below the URLs of a resource: nested lists and actions. */
+  readonly routesOf: RoutesOf;
   readonly selector: FieldSelector;
   readonly preconditions: Preconditions;
   readonly idempotentWrites: IdempotentWrites;
 }
 
-export function pipelineServices(
-  adapter: DataAdapter,
-  permissions: PermissionRules,
-  authenticator: Authenticator,
-): PipelineServices {
+/** What a pipeline is created with. */
+export type PipelineParts = Pick<PipelineServices, 'adapter' | 'permissions' | 'authenticator' | 'routesOf'>;
+
+export function pipelineServices(parts: PipelineParts): PipelineServices {
+  const { adapter } = parts;
   return {
-    adapter,
-    permissions,
-    authenticator,
+    ...parts,
     selector: new FieldSelector(adapter, planRowsOf),
     preconditions: new Preconditions(adapter),
     idempotentWrites: new IdempotentWrites(adapter, adapter.responses),

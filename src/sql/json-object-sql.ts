@@ -106,6 +106,7 @@ function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): M
     // Their values come from other rows or from the application.
     case 'reverse-one':
     case 'computed':
+    case 'labels':
       return undefined;
     default:
       return field satisfies never;

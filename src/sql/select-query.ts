@@ -2,11 +2,13 @@ import type { Json } from '../core/errors/rest-exception.js';
 import type { Column } from '../core/schema/column.js';
 import { ownKey } from '../core/query/condition.js';
 import type { Operand } from '../core/query/condition.js';
-import type { EmbeddedField, Field } from '../core/schema/field.js';
+import type { EmbeddedField, Field, LabelsField, RelatedLabel } from '../core/schema/field.js';
+import { fieldsOfLabel, formatLabel } from '../core/schema/object-label.js';
 import type { ReverseOneRelation, ToOneRelation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyRepresentation } from '../core/values/keys.js';
 import type { Dialect } from './dialects/dialect.js';
+import { compileWhere } from './compile-where.js';
 import { decodeColumn, readColumns } from './select-columns.js';
 import type { Scope } from './query-scope.js';
 
@@ -70,6 +72,8 @@ function fieldPart(field: Field, dialect: Dialect): Part {
         : remoteKeyPart(field.relation, dialect);
     case 'reverse-one':
       return remoteKeyPart(field.relation, dialect);
+    case 'labels':
+      return labelsPart(field, dialect);
     case 'link':
     case 'computed':
       return { width: 0, sql: () => [], read: () => undefined };
@@ -135,6 +139,41 @@ function remoteKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Di
       }),
     read: (record, at) =>
       keyOrNull(columns.map((column, index) => decodeColumn(record[at + index], column, dialect))),
+  };
+}
+
+/** The labels of related rows, by one scalar subquery for each of their fields, under the caller's grants. */
+function labelsPart({ labels }: LabelsField, dialect: Dialect): Part {
+  const parts = labels.map((label) => labelPart(label, dialect));
+  const starts = startsOf(parts);
+  return {
+    width: parts.reduce((sum, part) => sum + part.width, 0),
+    sql: (scope) => parts.flatMap((part) => part.sql(scope)),
+    read: (record, at): unknown =>
+      Object.fromEntries(
+        parts.flatMap((part, index) => {
+          const text = part.read(record, at + (starts[index] ?? 0));
+          return text === undefined ? [] : [[labels[index]?.name, text]];
+        }),
+      ),
+  };
+}
+
+function labelPart({ relation, label, rows }: RelatedLabel, dialect: Dialect): Part {
+  const columns = fieldsOfLabel(label).map(({ column }) => column);
+  return {
+    width: columns.length,
+    sql: (scope) =>
+      columns.map((column) => {
+        const far = scope.within(relation.target);
+        const conditions = [scope.pairs(relation.on, scope, far), compileWhere(rows, far)];
+        return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
+      }),
+    read: (record, at) =>
+      formatLabel(
+        label,
+        columns.map((column, index) => decodeColumn(record[at + index], column, dialect)),
+      ),
   };
 }
 

@@ -95,6 +95,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'features/idempotency': [...FEATURE, 'features/serialization'],
   'features/field-selection': [...FEATURE, 'features/permissions', 'features/serialization'],
   'features/conditional-requests': [...FEATURE, 'features/permissions', 'features/serialization'],
+  'features/labels': [...FEATURE, 'features/permissions'],
   'features/bulk': [
     ...FEATURE,
     'features/conditional-requests',
@@ -298,6 +299,7 @@ const EXPORTED_VALUES = [
   'where',
   'CsvRenderer',
   'NdjsonRenderer',
+  'DESCRIPTION_MEDIA_TYPE',
 ];
 const EXPORTED_TYPES = [
   'FieldSelectionOptions',
@@ -395,6 +397,26 @@ const EXPORTED_TYPES = [
   'ErrorFormat',
   'RenderedRows',
   'Renderer',
+  'ActionDescription',
+  'BrowsableOptions',
+  'BulkDescription',
+  'ChoiceDescription',
+  'ConditionalDescription',
+  'FieldDescription',
+  'FilterDescription',
+  'IndexDescription',
+  'IndexedModel',
+  'NestedDescription',
+  'OrderingDescription',
+  'PageDocuments',
+  'PageLogin',
+  'PaginationParameters',
+  'ReadableFieldDescription',
+  'RelationDescription',
+  'RouteDescription',
+  'SearchDescription',
+  'ShapeDescription',
+  'ValueKind',
 ];
 
 describe('the public API', () => {

@@ -474,6 +474,8 @@ describe('the index', () => {
         renders: ['application/json'],
         parses: ['application/json'],
         actions: {},
+        models: expect.any(Array),
+        caller: { authenticated: false, label: null },
       });
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
         const answer = await started.client.send(method, '/');

@@ -226,7 +226,8 @@ export class StepGenerator {
         ...fitting,
         // A parameter may select the format, and takes precedence.
         query: [],
-        headers: { ...fitting.headers, accept: 'text/html' },
+        // Not text/html, which an API with the browsable page answers.
+        headers: { ...fitting.headers, accept: 'text/plain' },
         intent: { kind: 'not-acceptable' },
       }),
       () => this.notJson(operation, fitting),

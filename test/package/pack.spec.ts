@@ -41,7 +41,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('the tarball holds the two builds, their types, and what a reader needs, and nothing else', () => {
   const others = files.filter((path) => !/^dist\/(esm|cjs)\/.*(\.js|\.d\.ts|package\.json)$/.test(path));
-  expect(others.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  expect(others.sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist/ui/assets.cjs',
+    'package.json',
+  ]);
   expect(files).toEqual(
     expect.arrayContaining([
       'dist/esm/index.js',

@@ -6,6 +6,7 @@ import { RestifyOpenApi } from 'nestjs-restify';
 import type { RestServer } from '../../src/http/rest-server.js';
 import { getRoutePattern } from '../../src/http/route-pattern.js';
 import { REST_SERVER } from '../../src/nest/tokens.js';
+import { DESCRIPTION_MEDIA_TYPE } from '../../src/core/contracts/route-description.js';
 import { METHODS } from '../../src/core/schema/operation.js';
 import type { Route } from '../../src/core/schema/route.js';
 import { comparedRead } from './compared-reads.js';
@@ -63,6 +64,9 @@ export interface Checked {
   readonly refused: number;
 }
 
+/** The same at every URL: the browsable page and the description of the URL. */
+const UNDESCRIBED_TYPES: ReadonlySet<string> = new Set(['text/html; charset=utf-8', DESCRIPTION_MEDIA_TYPE]);
+
 /** Validates every response of one application to its `Client` against the OpenAPI document, so that each feature test also tests the document. */
 export class AnswerCheck {
   private readonly validators = new Map<string, ValidateFunction>();
@@ -103,8 +107,7 @@ export class AnswerCheck {
     { method, path }: { readonly method: string; readonly path: string },
     answer: CheckedAnswer,
   ): void {
-    // These are the same at every URL, and not documented.
-    if (method === 'HEAD' || method === 'OPTIONS' || this.undescribed.includes(answer.status)) return;
+    if (isUndescribed(method, answer) || this.undescribed.includes(answer.status)) return;
     const described = this.describedAt(path);
     if (!described) return;
     const operation = described.item[method.toLowerCase()];
@@ -205,6 +208,11 @@ export class AnswerCheck {
     this.loaded = { document, ajv, described };
     return this.loaded;
   }
+}
+
+/** Whether a response is the same at every URL, and not documented. */
+function isUndescribed(method: string, { headers }: CheckedAnswer): boolean {
+  return method === 'HEAD' || method === 'OPTIONS' || UNDESCRIBED_TYPES.has(String(headers['content-type']));
 }
 
 function freeMethods(route: Route | undefined): ReadonlySet<string> {

@@ -15,8 +15,9 @@ export type Read = (typeof READS)[number];
  */
 export function comparedRead({ resource, operations }: Route, pipeline: RestPipeline): Read | undefined {
   const { adapter } = pipeline.services;
-  const { renderers, shape, interceptors, serializer, pagination, conditional } = resource;
-  const hasOwnForm = renderers.length > 0 || interceptors.length > 0 || shape !== undefined;
+  const { renderers, shape, interceptors, serializer, pagination, conditional, labelsParameter } = resource;
+  const hasOwnForm =
+    renderers.length > 0 || interceptors.length > 0 || shape !== undefined || labelsParameter !== undefined;
   if (hasOwnForm || serializer.constructor !== ModelSerializer || !(adapter instanceof TypeOrmAdapter))
     return undefined;
   const operation = operations.get('GET');

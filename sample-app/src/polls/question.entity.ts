@@ -3,7 +3,7 @@ import { Column, Entity, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Choice } from './choice.entity.js';
 
-@Restify('polls')
+@Restify({ app: 'polls', label: 'question_text' })
 @Entity('polls_question')
 export class Question {
   @PrimaryGeneratedColumn()

@@ -1,18 +1,10 @@
+import { browsable } from './browsable-kind.js';
+import type { OptionFlaw, OptionKind } from './option-flaw.js';
 import type { RestifyOptions } from '../../decorators/restify-options.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { LONGEST_TIMER } from '../../core/schema/limits.js';
 import type { Pagination } from '../../core/contracts/pagination.js';
 import type { RestifyModuleOptions, SharedOption } from '../../restify.options.js';
-
-/** A problem with a value, and its path within the option: `.limit`, `[2]`, or empty. */
-export interface OptionFlaw {
-  readonly at: string;
-  readonly what: string;
-  readonly repair: string;
-}
-
-/** A validator of an option's value. Never called with undefined, which means an absent option. */
-export type OptionKind = (given: unknown) => readonly OptionFlaw[];
 
 const NO_FLAWS: readonly OptionFlaw[] = [];
 
@@ -214,6 +206,7 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionK
   ),
   index: path,
   errorFormat: ownRuleButNull,
+  browsable,
   refusalsHide: ownRuleButNull,
   authenticationTimeout: ownRuleButNull,
   authenticationThrottle: ownRuleButNull,
@@ -224,6 +217,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionKind>> =
   ...SHARED,
   app: text,
   name: text,
+  label: text,
   fields: nameList,
   exclude: nameList,
   readOnly: nameList,

@@ -29,6 +29,7 @@ import { verifyFieldSelection } from './verify-shape.js';
 import { verifyListenerRelations } from './verify-listener-relations.js';
 import { verifyOpenJunctions } from './verify-open-junctions.js';
 import { verifyShutdownGrace } from './verify-shutdown-grace.js';
+import { verifyLabel } from './verify-label.js';
 import { verifyFieldTypes } from './verify-field-types.js';
 import { verifyThrough } from './verify-through.js';
 import { verifySupported } from './verify-supported.js';
@@ -46,6 +47,7 @@ const RULES = [
   verifyPropertyNames,
   verifyListenerRelations,
   verifyFieldTypes,
+  verifyLabel,
   verifyComputed,
   verifyOperations,
   verifyQueries,

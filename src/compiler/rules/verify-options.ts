@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { EntityDeclaration } from '../blueprint.js';
 import { MODEL_OPTIONS, PREFIX_OPTIONS } from './option-kinds.js';
-import type { OptionKind } from './option-kinds.js';
+import type { OptionKind } from './option-flaw.js';
 
 /** The raw declarations, before compilation. */
 export interface GivenOptions {

@@ -27,7 +27,11 @@ export interface AccessControl {
     permission?: CompiledPermission,
   ): MaybePromise<Access>;
   /** Undefined where access is denied. */
-  tryAuthorize(resource: ResourceSchema, method: string): Promise<Access | undefined>;
+  tryAuthorize(
+    resource: ResourceSchema,
+    method: string,
+    permission?: CompiledPermission,
+  ): Promise<Access | undefined>;
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
   readScope(resource: ResourceSchema): MaybePromise<Condition>;
 }

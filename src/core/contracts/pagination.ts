@@ -82,8 +82,23 @@ export interface DescribedValue {
   readonly schema: PageSchema;
 }
 
+/** The parameters of a standard pagination by their meaning, for the description of a list (contract 19.1). */
+export interface PageParameters {
+  readonly kind: 'page-number' | 'limit-offset' | 'cursor';
+  /** The parameter that selects the page: its number, its offset or its cursor. */
+  readonly position: string;
+  /** The parameter with the number of rows; undefined if clients cannot choose it. */
+  readonly size: string | undefined;
+  /** The parameter by which clients choose whether rows are counted. */
+  readonly count: string | undefined;
+  readonly pageSize: number;
+  readonly maxPageSize: number;
+}
+
 /** The description of a pagination in the OpenAPI document. */
 export interface PaginationDescription {
+  /** Undefined for a pagination of the application's own kind. */
+  readonly standard?: PageParameters;
   readonly parameters: Readonly<Record<string, DescribedValue>>;
   readonly headers?: Readonly<Record<string, DescribedValue>>;
   /** The envelope of `PageResponse`: members by name; `optional` lists those that may be absent. */

@@ -1,4 +1,6 @@
+import type { Condition } from '../query/condition.js';
 import type { Column } from './column.js';
+import type { ObjectLabel } from './object-label.js';
 import type { ManyToManyRelation, OneToManyRelation, ReverseOneRelation, ToOneRelation } from './relation.js';
 import type { ValueRules } from './value-rules.js';
 import type { DataType } from './data-type.js';
@@ -80,6 +82,21 @@ export interface ComputedField extends FieldBase {
   readonly compute: (entity: object) => unknown;
 }
 
+/** A field that refers to one object, and the label of that object. */
+export interface RelatedLabel {
+  readonly name: string;
+  readonly relation: ToOneRelation | ReverseOneRelation;
+  readonly label: ObjectLabel;
+  /** The related rows that the caller may read: others have no label. */
+  readonly rows: Condition;
+}
+
+/** The labels of related objects by field, added to a view for one request; read-only. */
+export interface LabelsField extends FieldBase {
+  readonly kind: 'labels';
+  readonly labels: readonly RelatedLabel[];
+}
+
 /** Whether any operation reads it from a body. */
 export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): boolean {
   return field.insertable || field.updatable;
@@ -104,4 +121,5 @@ export function linksOf(fields: readonly Field[]): readonly LinkField[] {
   });
 }
 
-export type Field = ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField;
+export type Field =
+  ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField | LabelsField;

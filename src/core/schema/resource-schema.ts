@@ -1,6 +1,7 @@
 import type { CustomFilterRows } from '../contracts/custom-filter.js';
 import type { Condition, NullsPlace, Operand, TermMatch } from '../query/condition.js';
 import type { Lookup } from '../query/row-filter.js';
+import type { ObjectLabel } from './object-label.js';
 import type { Column } from './column.js';
 import type { DataType } from './data-type.js';
 import type { Field } from './field.js';
@@ -122,6 +123,8 @@ export interface ResourceSchema {
   /** Relations to served models that share a column with another relation, so that writing one changes the other. */
   readonly overlapping: readonly ToOneRelation[];
   readonly operations: ReadonlySet<Operation>;
+  /** The label of its objects; undefined without the option `label`. */
+  readonly objectLabel: ObjectLabel | undefined;
   /** True if its fields were selected by a client: its statements are cached separately. */
   readonly isClientSelected?: boolean;
   /** Relations that are loaded on an entity before its listeners are called; with dots for nested ones. */

@@ -27,6 +27,8 @@ export interface Resource extends ResourceSchema {
   readonly renderers: readonly Renderer[];
   /** Undefined if clients can neither select fields nor expand relations. */
   readonly shape: FieldSelection | undefined;
+  /** The query parameter that adds the labels of related objects; undefined if no relation has a label. */
+  readonly labelsParameter: string | undefined;
   /** Undefined if conditional requests are disabled. */
   readonly conditional: Conditional | undefined;
   /** Undefined if bulk writes are disabled. */

@@ -82,6 +82,7 @@ export class CursorPagination implements Pagination {
       },
     };
     return describePages({
+      kind: 'cursor',
       settings: this.settings,
       place,
       sizeParameter: this.pageSizeParameter,

@@ -1,8 +1,15 @@
-import type { DescribedValue, PageSchema, PaginationDescription } from '../../core/contracts/pagination.js';
+import type {
+  DescribedValue,
+  PageParameters,
+  PageSchema,
+  PaginationDescription,
+} from '../../core/contracts/pagination.js';
 import type { PageSettings } from './pagination-options.js';
 
 interface DescribedPages {
   readonly settings: PageSettings;
+  /** Undefined if no single parameter selects the page. */
+  readonly kind?: PageParameters['kind'];
   /** The schemas of the parameters that select the page, by name. */
   readonly place: PaginationDescription['parameters'];
   readonly sizeParameter: string | false;
@@ -14,6 +21,7 @@ interface DescribedPages {
 /** The description that the standard paginations share, for the OpenAPI document. */
 export function describePages({
   settings,
+  kind,
   place,
   sizeParameter,
   always,
@@ -33,9 +41,22 @@ export function describePages({
     ...(sizeParameter === false ? {} : { [sizeParameter]: size }),
     ...(countParameter === false ? {} : { [countParameter]: counting }),
   };
+  const [position] = Object.keys(place);
+  const standard: PageParameters | undefined =
+    kind === undefined || position === undefined
+      ? undefined
+      : {
+          kind,
+          position,
+          size: sizeParameter === false ? undefined : sizeParameter,
+          count: countParameter === false ? undefined : countParameter,
+          pageSize,
+          maxPageSize,
+        };
+  const described = { ...(standard && { standard }), parameters, missing };
   return settings.style === 'envelope'
-    ? { parameters, envelope: describeEnvelope(settings, always), missing }
-    : { parameters, headers: describeHeaders(settings, always), missing };
+    ? { ...described, envelope: describeEnvelope(settings, always) }
+    : { ...described, headers: describeHeaders(settings, always) };
 }
 
 const LINK: PageSchema = { type: ['string', 'null'], format: 'uri' };

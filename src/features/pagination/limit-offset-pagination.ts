@@ -77,6 +77,7 @@ export class LimitOffsetPagination implements Pagination {
       },
     };
     return describePages({
+      kind: 'limit-offset',
       settings: this.settings,
       place,
       sizeParameter: this.limitParameter,

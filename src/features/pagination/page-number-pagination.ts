@@ -91,6 +91,7 @@ export class PageNumberPagination implements Pagination {
       },
     };
     return describePages({
+      kind: 'page-number',
       settings: this.settings,
       place,
       sizeParameter: this.pageSizeParameter,

@@ -77,9 +77,18 @@ export class RenamedPagination implements Pagination {
   }
 
   private renamed(described: PaginationDescription | undefined): PaginationDescription {
-    const { parameters = {}, missing = true, ...rest } = described ?? {};
+    const { parameters = {}, missing = true, standard, ...rest } = described ?? {};
+    const renamed = (name: string | undefined): string | undefined => name && this.nameOf(name);
     return {
       ...rest,
+      ...(standard && {
+        standard: {
+          ...standard,
+          position: this.nameOf(standard.position),
+          size: renamed(standard.size),
+          count: renamed(standard.count),
+        },
+      }),
       missing,
       parameters: Object.fromEntries(
         Object.entries(parameters).map(([name, value]) => [this.nameOf(name), value]),

@@ -75,8 +75,13 @@ export class CallerAccess implements AccessControl {
   }
 
   /** Undefined for a refusal. */
-  async tryAuthorize(resource: ResourceSchema, method: string): Promise<Access | undefined> {
-    return method === 'GET' ? this.reading(resource) : this.asked(resource, method);
+  async tryAuthorize(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): Promise<Access | undefined> {
+    const isOwn = permission === resourceOf(resource).permission;
+    return isOwn && method === 'GET' ? this.reading(resource) : this.asked(resource, method, permission);
   }
 
   /** Evaluated once: the response to a write, its entity tag, its expansions and its filters all depend on it. */
@@ -89,8 +94,12 @@ export class CallerAccess implements AccessControl {
     return access;
   }
 
-  private asked(resource: ResourceSchema, method: string): MaybePromise<Access | undefined> {
-    return mapMaybe(decide(resourceOf(resource).permission, this.contextOf(resource, method)), (answer) =>
+  private asked(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): MaybePromise<Access | undefined> {
+    return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) =>
       answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined,
     );
   }

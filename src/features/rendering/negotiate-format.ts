@@ -82,6 +82,11 @@ function fitOf(mediaType: string, ranges: readonly Range[]): Fit | undefined {
   return undefined;
 }
 
+/** The quality that an `Accept` header gives a media type, from 0 to 1. */
+export function qualityOf(mediaType: string, accept: string): number {
+  return fitOf(mediaType, accept.split(',').map(parseRange))?.quality ?? 0;
+}
+
 /** The value of the format parameter. Errors of the query string are reported by a later stage. */
 export function formatOf(query: string, name: string): string | undefined {
   if (!query.includes(name)) return undefined;

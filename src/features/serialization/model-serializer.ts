@@ -65,6 +65,9 @@ function representField(
     case 'to-one':
     case 'reverse-one':
       return value ?? null;
+    // Added to the representation of any serializer.
+    case 'labels':
+      return value;
     default:
       return field satisfies never;
   }

@@ -31,9 +31,10 @@ function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): vo
   useExpressPrototypes(adapter.getHttpServer(), adapter.getInstance());
   RESTORE_APP_ALL.set(
     server,
-    registerAllMethods(adapter.getInstance(), (request, response) =>
-      server.handleDirectly(getExpressExchange(request, response)),
-    ),
+    registerAllMethods(adapter.getInstance(), {
+      handleDirectly: (request, response) => server.handleDirectly(getExpressExchange(request, response)),
+      servePage: (request, response) => server.servePage(getExpressExchange(request, response)),
+    }),
   );
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = getExpressExchange(request, response);

@@ -5,6 +5,7 @@ import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ListPlan } from '../../core/query/plan.js';
 import { expandedList, expandedTexts } from '../../features/field-selection/expanded-list.js';
+import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import type { RowPages } from '../../features/field-selection/expanded-list.js';
 import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
@@ -33,7 +34,12 @@ export const list: OperationDefinition = {
 
 /** Sets `context.list`: all rows that the parameters select. Throws 400. */
 export function planListRows({ resource }: Route, { selector }: PipelineServices): readonly Stage[] {
-  return [...authorizeQueries(resource), ...(resource.shape ? [selectFields(selector, true)] : []), planRows];
+  return [
+    ...authorizeQueries(resource),
+    ...(resource.shape ? [selectFields(selector, true)] : []),
+    ...addLabels(resource),
+    planRows,
+  ];
 }
 
 /** Reads all rows, whatever the pagination of the model. The statement includes the deferred checks. */

@@ -3,6 +3,7 @@ import { NotFound } from '../../core/errors/http-exceptions.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Route } from '../../core/schema/route.js';
 import { respondWithValidatedJson } from '../../features/conditional-requests/conditional.stages.js';
+import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { jsonOutput } from '../../features/serialization/json-output.js';
 import { representExpanded } from '../../request/represent-row.js';
@@ -23,7 +24,7 @@ export const retrieve: OperationDefinition = {
  * The object precedes the query in the order of checks: an error of the query is reported after the lookup of the object.
  */
 function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
-  if (!resource.shape && !resource.strict) return [];
+  if (!resource.shape && !resource.strict && resource.labelsParameter === undefined) return [];
   return [
     (context) => {
       const { requester } = context;
@@ -33,6 +34,7 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
       });
     },
     ...(resource.shape ? [selectFields(selector, true)] : []),
+    ...addLabels(resource),
     ...rejectParameters(resource),
     (context) => {
       context.clearDeferredChecks();

@@ -1,34 +1,13 @@
-import { isWritable } from '../core/schema/field.js';
-import type { Field } from '../core/schema/field.js';
-import type { Operation } from '../core/schema/operation.js';
-import type { Resource } from '../core/schema/resource.js';
-import type { Route } from '../core/schema/route.js';
-import type { ValueRules } from '../core/schema/value-rules.js';
-import type { TypeOf, DataType } from '../core/schema/data-type.js';
-import { JSON_MEDIA_TYPE } from '../core/media-type.js';
-
-/** The metadata of one field (contract 19.1), in DRF's format. */
-export interface FieldDescription {
-  readonly type: string;
-  readonly required: boolean;
-  readonly read_only: boolean;
-  readonly label: string;
-  readonly max_length?: number;
-  readonly min_length?: number;
-  readonly min_value?: number;
-  readonly max_value?: number;
-  readonly choices?: readonly { readonly value: string | number; readonly display_name: string }[];
-  readonly children?: Readonly<Record<string, FieldDescription>>;
-}
-
-/** The body of a response to OPTIONS. Built without reading rows. */
-export interface RouteDescription {
-  readonly name: string;
-  readonly description: string;
-  readonly renders: readonly string[];
-  readonly parses: readonly string[];
-  readonly actions: Readonly<Partial<Record<'POST' | 'PUT', Readonly<Record<string, FieldDescription>>>>>;
-}
+import type { FieldDescription, RouteDescription } from '../../core/contracts/route-description.js';
+import { isWritable } from '../../core/schema/field.js';
+import type { Field } from '../../core/schema/field.js';
+import type { Operation } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route } from '../../core/schema/route.js';
+import type { ValueRules } from '../../core/schema/value-rules.js';
+import type { TypeOf, DataType } from '../../core/schema/data-type.js';
+import { choicesOf } from './describe-readable-fields.js';
+import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 
 /** Media types other than JSON, for operations that read. */
 function rendersOf({ operations, resource }: Route): readonly string[] {
@@ -38,13 +17,25 @@ function rendersOf({ operations, resource }: Route): readonly string[] {
     : [];
 }
 
+/** What a description says of the URL itself. */
+export function describeUrl(
+  route: Route,
+): Pick<RouteDescription, 'name' | 'description' | 'renders' | 'parses'> {
+  const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
+  return {
+    name: `${route.resource.label} ${kind}`,
+    description: '',
+    renders: [JSON_MEDIA_TYPE, ...rendersOf(route)],
+    parses: [JSON_MEDIA_TYPE],
+  };
+}
+
 /** `given` has the fields set by the URL; `views` the resource as the caller may write it, by method. */
-export function describeRoute(
+export function describeWritableFields(
   route: Route,
   given: ReadonlySet<string>,
   views: ReadonlyMap<'POST' | 'PUT', Resource>,
-): RouteDescription {
-  const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
+): RouteDescription['actions'] {
   const actions: Partial<Record<'POST' | 'PUT', Record<string, FieldDescription>>> = {};
   for (const method of ['POST', 'PUT'] as const) {
     const operation = route.operations.get(method);
@@ -56,13 +47,7 @@ export function describeRoute(
         given,
       );
   }
-  return {
-    name: `${route.resource.label} ${kind}`,
-    description: '',
-    renders: [JSON_MEDIA_TYPE, ...rendersOf(route)],
-    parses: [JSON_MEDIA_TYPE],
-    actions,
-  };
+  return actions;
 }
 
 function describeFields(
@@ -90,6 +75,7 @@ function describeField(field: Field, operation: Operation, given: ReadonlySet<st
     case 'reverse-one':
     case 'link':
     case 'computed':
+    case 'labels':
       return { type: 'field', ...base };
     default:
       return field satisfies never;
@@ -122,7 +108,7 @@ function limits(type: DataType): Partial<FieldDescription> {
       return { min_value: type.min, max_value: type.max };
     case 'enum':
     case 'set':
-      return { choices: type.values.map((value) => ({ value, display_name: String(value) })) };
+      return choicesOf(type);
     default:
       return {};
   }

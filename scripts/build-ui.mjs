@@ -1,0 +1,44 @@
+// Bundles the browsable page into one CommonJS module, which both formats of the package load: ui/assets.cjs for the
+// sources, and a copy beside the compiled package, if its folder is given: node scripts/build-ui.mjs [dist/ui]
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const [copy] = process.argv.slice(2);
+
+async function bundle(entry, options = {}) {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'ui/src', entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    // Browsers of 2023 and later.
+    target: ['chrome109', 'firefox115', 'safari16.4'],
+    legalComments: 'inline',
+    logLevel: 'warning',
+    ...options,
+  });
+  return outputFiles[0].text;
+}
+
+function asset(text, extension) {
+  return { name: `${createHash('sha256').update(text).digest('hex').slice(0, 16)}.${extension}`, text };
+}
+
+/** The licence of the library that the bundle contains: its own files have none in a comment. */
+const LICENCE = '/*! Contains preact, MIT License, Copyright (c) 2015-present Jason Miller */\n';
+
+const script = asset(
+  LICENCE + (await bundle('main.tsx', { format: 'iife', jsx: 'automatic', jsxImportSource: 'preact' })),
+  'js',
+);
+const style = asset(await bundle('style.css'), 'css');
+const file = join(root, 'ui/assets.cjs');
+writeFileSync(file, `module.exports = ${JSON.stringify({ script, style })};\n`);
+if (copy !== undefined) {
+  mkdirSync(join(root, copy), { recursive: true });
+  copyFileSync(file, join(root, copy, 'assets.cjs'));
+}

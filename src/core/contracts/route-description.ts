@@ -1,0 +1,199 @@
+import type { DataType } from '../schema/data-type.js';
+import type { Lookup } from '../query/row-filter.js';
+import type { RouteKind } from '../schema/route.js';
+
+/** The media type of a description that is requested with GET in place of OPTIONS. */
+export const DESCRIPTION_MEDIA_TYPE = 'application/vnd.restify.description+json';
+
+/** One of the values that a field or parameter accepts. */
+export interface ChoiceDescription {
+  readonly value: string | number;
+  readonly display_name: string;
+}
+
+/** The metadata of one field (contract 19.1), in DRF's format. */
+export interface FieldDescription {
+  readonly type: string;
+  readonly required: boolean;
+  readonly read_only: boolean;
+  readonly label: string;
+  readonly max_length?: number;
+  readonly min_length?: number;
+  readonly min_value?: number;
+  readonly max_value?: number;
+  readonly choices?: readonly ChoiceDescription[];
+  readonly children?: Readonly<Record<string, FieldDescription>>;
+}
+
+/** The kind of a field's value in a body: a type of columns, or how it refers to other rows. */
+export type ValueKind =
+  DataType['kind'] | 'to-one' | 'reverse-one' | 'link' | 'computed' | 'embedded' | 'labels';
+
+/** A field that the caller may read. */
+export interface ReadableFieldDescription {
+  readonly kind: ValueKind;
+  readonly label: string;
+  readonly nullable: boolean;
+  readonly choices?: readonly ChoiceDescription[];
+  /** The fields of an embedded object. */
+  readonly children?: Readonly<Record<string, ReadableFieldDescription>>;
+}
+
+/** A query parameter that filters a list. */
+export interface FilterDescription {
+  /** The query parameter: `votes__gte`. */
+  readonly name: string;
+  /** The path of fields that it compares: `question__votes`; equal to `name` for a filter of the application. */
+  readonly field: string;
+  /** `custom` for a filter of the application. */
+  readonly lookup: Lookup | 'custom';
+  /** The type of its value, or of each of several values. */
+  readonly type: ValueKind;
+  /** Whether it takes several values, separated by commas. */
+  readonly list: boolean;
+  readonly choices?: readonly ChoiceDescription[];
+}
+
+/** The order of a list. */
+export interface OrderingDescription {
+  readonly parameter: string;
+  /** The names that the parameter takes, each also with `-` before it. */
+  readonly fields: readonly string[];
+  /** The default order; `-` before a name reverses it. Terms that the caller cannot name are left out. */
+  readonly default: readonly string[];
+}
+
+export interface SearchDescription {
+  readonly parameter: string;
+}
+
+/** The pages of a list. */
+export interface PaginationParameters {
+  readonly kind: 'page-number' | 'limit-offset' | 'cursor' | 'custom';
+  /** The query parameters, all of them. */
+  readonly parameters: readonly string[];
+  /** The query parameter that selects the page: its number, its offset or its cursor. */
+  readonly position?: string;
+  /** The query parameter with the number of rows; absent if clients cannot choose it. */
+  readonly size?: string;
+  readonly page_size?: number;
+  readonly max_page_size?: number;
+  /** The query parameter by which clients choose whether rows are counted: `exact`, `estimated` or `none`. */
+  readonly count?: string;
+  /** The member of the body that holds the rows; absent if the body is the array of rows. */
+  readonly rows?: string;
+}
+
+/** A list below each object of a model. */
+export interface NestedDescription {
+  /** The URL segment behind the object's. */
+  readonly name: string;
+  readonly label: string;
+  /** Whether its objects are those of a many-to-many relation's junction. */
+  readonly through: boolean;
+}
+
+/** An `@Action` of the application. */
+export interface ActionDescription {
+  /** The URL segment behind the list's or the object's. */
+  readonly name: string;
+  /** Whether it belongs to an object. */
+  readonly object: boolean;
+  readonly methods: readonly string[];
+}
+
+/** A field that refers to one related object. */
+export interface RelationDescription {
+  /** The path of the related model's list; null if it has none that the caller may read. */
+  readonly url: string | null;
+  /** True if the key is composite: its text is already percent-encoded. */
+  readonly composite?: true;
+  /** The related model's label; null if it has none, or the caller may not read one of its fields. */
+  readonly label: string | null;
+}
+
+export interface BulkDescription {
+  readonly methods: readonly ('POST' | 'PATCH' | 'DELETE')[];
+  /** The maximum number of objects of one request. */
+  readonly max: number;
+  /** The query parameter with keys, for PATCH and DELETE. */
+  readonly keys: string;
+  /** The query parameter that turns a POST into an upsert; absent if disabled. */
+  readonly upsert?: string;
+}
+
+export interface ConditionalDescription {
+  /** Whether changes need a precondition (428). */
+  readonly require: boolean;
+}
+
+/** The query parameters that select fields and expand relations. */
+export interface ShapeDescription {
+  readonly fields?: string;
+  readonly omit?: string;
+  readonly expand?: string;
+}
+
+/** What a caller may read and query at the URL of a list or of an object. What it may not use is absent. */
+export interface QueryDescription {
+  readonly kind: RouteKind;
+  /** The template of an object's label: `{first_name} {last_name}`. Absent if the model has none for this caller. */
+  readonly label?: string;
+  /** The fields of a body whose values identify its object in a URL; absent if the caller may not read them. */
+  readonly key?: readonly string[];
+  /** True if the only field of `key` holds the whole text of a composite key, which is already percent-encoded. */
+  readonly key_is_text?: true;
+  /** The path below which objects of this list have their URLs; absent if they have none that the caller may read. */
+  readonly objects?: string;
+  /** By name, in the order of bodies. Empty if the caller may not read. */
+  readonly fields: Readonly<Record<string, ReadableFieldDescription>>;
+  readonly filters: readonly FilterDescription[];
+  /** The query parameter of `and`, `or` and `not` groups. */
+  readonly groups?: string;
+  readonly ordering?: OrderingDescription;
+  readonly search?: SearchDescription;
+  readonly pagination?: PaginationParameters;
+  readonly nested: readonly NestedDescription[];
+  readonly custom: readonly ActionDescription[];
+  readonly relations: Readonly<Record<string, RelationDescription>>;
+  readonly bulk?: BulkDescription;
+  readonly conditional?: ConditionalDescription;
+  readonly idempotency?: { readonly header: 'Idempotency-Key' };
+  readonly shape?: ShapeDescription;
+  /** The query parameter that adds `labels` to each object, as `with=labels`; absent if no relation has a label. */
+  readonly with?: string;
+  /** The query parameter that selects a format by name, and the names. */
+  readonly formats?: { readonly parameter: string; readonly names: Readonly<Record<string, string>> };
+}
+
+/** The body of a response to OPTIONS (contract 19.1). Built without reading rows. */
+export interface RouteDescription extends QueryDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly renders: readonly string[];
+  readonly parses: readonly string[];
+  /** What the caller may write. */
+  readonly actions: Readonly<Partial<Record<'POST' | 'PUT', Readonly<Record<string, FieldDescription>>>>>;
+}
+
+/** A model in the description of an index. */
+export interface IndexedModel {
+  readonly app: string;
+  readonly model: string;
+  readonly label: string;
+  /** The path of its list. */
+  readonly url: string;
+}
+
+/** The body of a response to OPTIONS of an index. */
+export interface IndexDescription {
+  readonly name: 'Index';
+  readonly description: string;
+  readonly renders: readonly string[];
+  readonly parses: readonly string[];
+  readonly actions: Readonly<Record<string, never>>;
+  /** All models, as in the body of GET. */
+  readonly models: readonly IndexedModel[];
+  /** Who sends the request, by the authentication of the application's models. */
+  readonly caller: { readonly authenticated: boolean; readonly label: string | null };
+}

@@ -1,0 +1,121 @@
+import type {
+  FilterDescription,
+  OrderingDescription,
+  PaginationParameters,
+  QueryDescription,
+} from '../../core/contracts/route-description.js';
+import { outwardType } from '../../core/schema/column.js';
+import type { DataType } from '../../core/schema/data-type.js';
+import type { FieldTerm, OrderTerm } from '../../core/schema/resource-schema.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { findFilterParameters } from '../../features/filtering/filter-parameters.js';
+import type { FilterParameter } from '../../features/filtering/filter-parameters.js';
+import { choicesOf } from './describe-readable-fields.js';
+
+/** The part of a description that only lists have. */
+export type ListParameters = Pick<
+  QueryDescription,
+  'filters' | 'groups' | 'ordering' | 'search' | 'pagination'
+>;
+
+/** The query parameters of a list. `resource` is restricted to what the caller may query. */
+export function describeListParameters(resource: Resource): ListParameters {
+  const parameters = findFilterParameters(resource);
+  const nameOf = (kind: FilterParameter['kind']): string | undefined =>
+    parameters.find((each) => each.kind === kind)?.name;
+  const [groups, search, ordering] = [nameOf('groups'), nameOf('search'), nameOf('ordering')];
+  const pagination = describePagination(resource);
+  return {
+    filters: parameters.flatMap(describeFilter),
+    ...(groups === undefined ? {} : { groups }),
+    ...(ordering === undefined ? {} : { ordering: describeOrdering(ordering, resource) }),
+    ...(search === undefined ? {} : { search: { parameter: search } }),
+    ...(pagination && { pagination }),
+  };
+}
+
+function describeFilter(parameter: FilterParameter): readonly FilterDescription[] {
+  const { name } = parameter;
+  switch (parameter.kind) {
+    case 'field': {
+      const { field, term } = parameter;
+      const type = typeOfTerm(term);
+      return [
+        {
+          name,
+          field,
+          lookup: term.lookup,
+          type: type.kind,
+          list: term.lookup === 'in' || term.lookup === 'range',
+          ...choicesOf(type),
+        },
+      ];
+    }
+    case 'typed':
+      return [
+        {
+          name,
+          field: name,
+          lookup: 'custom',
+          type: parameter.type.kind,
+          list: parameter.list,
+          ...choicesOf(parameter.type),
+        },
+      ];
+    case 'other':
+      return [{ name, field: name, lookup: 'custom', type: 'string', list: false }];
+    case 'groups':
+    case 'search':
+    case 'ordering':
+      return [];
+    default:
+      return parameter satisfies never;
+  }
+}
+
+/** The type of a compared value. A composite key is a text. */
+function typeOfTerm({ operands: [first, ...others], lookup }: FieldTerm): DataType {
+  if (lookup === 'isnull') return { kind: 'boolean' };
+  return first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
+}
+
+function describeOrdering(parameter: string, resource: Resource): OrderingDescription {
+  const names = [...resource.orderingFields];
+  const nameOf = ({ operand, descending }: OrderTerm): readonly string[] =>
+    names
+      .filter(([, { operands }]) => operands.length === 1 && operands[0] && isSame(operands[0], operand))
+      .slice(0, 1)
+      .map(([name]) => (descending ? `-${name}` : name));
+  return {
+    parameter,
+    fields: names.map(([name]) => name),
+    default: resource.ordering.flatMap(nameOf),
+  };
+}
+
+function isSame(one: OrderTerm['operand'], other: OrderTerm['operand']): boolean {
+  return (
+    one.column.id === other.column.id &&
+    one.hops.length === other.hops.length &&
+    one.hops.every((hop, index) => hop.name === other.hops[index]?.name)
+  );
+}
+
+function describePagination({ pagination }: Resource): PaginationParameters | undefined {
+  if (!pagination) return undefined;
+  const { standard, envelope } = pagination.describe?.() ?? {};
+  const rows = envelope && { rows: envelope.rows };
+  const parameters = pagination.parameters();
+  if (!standard) return { kind: 'custom', parameters, ...rows };
+  const { kind, position, size, count, pageSize, maxPageSize } = standard;
+  return {
+    kind,
+    parameters,
+    position,
+    ...(size !== undefined && { size }),
+    page_size: pageSize,
+    max_page_size: maxPageSize,
+    ...(count !== undefined && { count }),
+    ...rows,
+  };
+}

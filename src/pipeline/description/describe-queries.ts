@@ -1,0 +1,208 @@
+import { BULK_OPERATIONS, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import type {
+  ActionDescription,
+  BulkDescription,
+  NestedDescription,
+  QueryDescription,
+  RelationDescription,
+} from '../../core/contracts/route-description.js';
+import { METHOD_OF } from '../../core/schema/operation.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import { resourceOf } from '../../core/schema/resource.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route } from '../../core/schema/route.js';
+import { queriedResource } from '../../features/filtering/list-planner.js';
+import { mayReadLabel } from '../../features/labels/add-labels.stage.js';
+import { restrictFields } from '../../features/permissions/restrict-fields.js';
+import { keyFieldsOf } from '../../request/plan/key-fields.js';
+import type { RestContext } from '../../request/rest-context.js';
+import { describeListParameters } from './describe-list-parameters.js';
+import type { ListParameters } from './describe-list-parameters.js';
+import { describeReadableFields } from './describe-readable-fields.js';
+
+/** The routes that a description refers to, by the resource to whose URLs they belong. */
+export type RoutesOf = (resource: Resource) => readonly Route[];
+
+const NO_PARAMETERS: ListParameters = { filters: [] };
+
+/**
+ * Describes what the caller may read and query at a URL. Whatever it may not use is left out as if it were not declared.
+ * Reads no rows.
+ */
+export async function describeQueries(
+  route: Route,
+  context: RestContext,
+  routesOf: RoutesOf,
+): Promise<QueryDescription> {
+  const { resource, kind } = route;
+  const granted = await context.access.tryAuthorize(resource, 'GET');
+  const view = granted && restrictFields(resource, granted);
+  const isList = route.operations.get('GET') === 'list';
+  return {
+    kind,
+    ...(view && describeObjects(route, view, context)),
+    fields: view ? describeReadableFields(view.fields) : {},
+    ...(view && isList ? await describeListOf(view, context) : NO_PARAMETERS),
+    nested: view ? await describeNested(view, context, routesOf) : [],
+    custom: await describeActions(route, context, routesOf),
+    relations: view ? await describeRelations(view, context) : {},
+    ...(await describeWrites(route, context)),
+    ...(view && describeResponses(route, view)),
+  };
+}
+
+async function describeListOf(view: Resource, context: RestContext): Promise<ListParameters> {
+  return describeListParameters(
+    await queriedResource(context.fork({ resource: view, queryAccess: undefined })),
+  );
+}
+
+/** How objects are named and addressed. */
+function describeObjects(
+  route: Route,
+  view: Resource,
+  context: RestContext,
+): Pick<QueryDescription, 'label' | 'key' | 'key_is_text' | 'objects'> {
+  const fields = keyFieldsOf(view);
+  const key = fields.map(({ name }) => name);
+  const isText = fields.length === 1 && view.key.columns.length > 1;
+  const objects = findObjectsPath(route, context);
+  return {
+    ...(mayReadLabel(view) && view.objectLabel && { label: view.objectLabel.template }),
+    ...(key.length > 0 && { key }),
+    ...(isText && { key_is_text: true }),
+    ...(objects !== undefined && { objects }),
+  };
+}
+
+/** Objects of a nested one-to-many list have their URLs in the collection of their own model. */
+function findObjectsPath(
+  { kind, resource, parent, relation }: Route,
+  context: RestContext,
+): string | undefined {
+  if (!resource.operations.has('retrieve')) return undefined;
+  const { base, keySegment } = context;
+  if ((kind === 'through-list' || kind === 'through-object') && parent && relation)
+    return `${base}/${parent.app}/${parent.model}/${keySegment ?? ''}/${relation.name}/`;
+  return resource.registered ? `${base}/${resource.app}/${resource.model}/` : undefined;
+}
+
+async function describeNested(
+  view: Resource,
+  { access, route }: RestContext,
+  routesOf: RoutesOf,
+): Promise<readonly NestedDescription[]> {
+  const lists = routesOf(route.resource).filter(
+    ({ kind, operations, actions }) =>
+      (kind === 'one-to-many' || kind === 'through-list') &&
+      (operations.get('GET') === 'list' || actions.has('GET')),
+  );
+  const nested: NestedDescription[] = [];
+  for (const { kind, relation, resource, actions } of lists) {
+    const field = view.fields.find(
+      (each) => each.readable && each.kind === 'link' && each.relation.name === relation?.name,
+    );
+    if (!field || !relation) continue;
+    const granted = await access.tryAuthorize(resource, 'GET', actions.get('GET')?.permission);
+    if (granted) nested.push({ name: relation.name, label: field.label, through: kind === 'through-list' });
+  }
+  return nested;
+}
+
+/** The actions of the application below a list, or below an object. */
+async function describeActions(
+  { kind, resource }: Route,
+  { access }: RestContext,
+  routesOf: RoutesOf,
+): Promise<readonly ActionDescription[]> {
+  if (kind !== 'collection' && kind !== 'object') return [];
+  const described: ActionDescription[] = [];
+  for (const { kind: actionKind, segment, actions } of routesOf(resource)) {
+    if (segment === undefined) continue;
+    const isOfObject = actionKind === 'object-action';
+    const methods: string[] = [];
+    for (const [method, { permission }] of actions) {
+      // As when the action is authorized.
+      const required = isOfObject && method !== 'GET' ? 'PATCH' : method;
+      if (await access.tryAuthorize(resource, required, permission)) methods.push(method);
+    }
+    if (methods.length > 0) described.push({ name: segment, object: isOfObject, methods });
+  }
+  return described;
+}
+
+async function describeRelations(
+  view: Resource,
+  { access, base }: RestContext,
+): Promise<Readonly<Record<string, RelationDescription>>> {
+  const relations: [string, RelationDescription][] = [];
+  for (const field of view.fields) {
+    if (!field.readable || (field.kind !== 'to-one' && field.kind !== 'reverse-one')) continue;
+    const target = resourceOf(field.relation.target);
+    const granted = await access.tryAuthorize(target, 'GET');
+    if (!granted) continue;
+    const isListed = target.registered && target.operations.has('list');
+    const related = restrictFields(target, granted);
+    relations.push([
+      field.name,
+      {
+        url: isListed ? `${base}/${target.app}/${target.model}/` : null,
+        ...(target.key.columns.length > 1 && { composite: true }),
+        label: mayReadLabel(related) ? (target.objectLabel?.template ?? null) : null,
+      },
+    ]);
+  }
+  return Object.fromEntries(relations);
+}
+
+async function describeWrites(
+  route: Route,
+  { access }: RestContext,
+): Promise<Pick<QueryDescription, 'bulk' | 'conditional' | 'idempotency'>> {
+  const { resource, operations } = route;
+  const methods: BulkDescription['methods'][number][] = [];
+  for (const operation of BULK_OPERATIONS) {
+    const method = METHOD_OF[operation];
+    if (takesMany(route, operation) && (await access.tryAuthorize(resource, method))) methods.push(method);
+  }
+  const { bulk, conditional, idempotency } = resource;
+  return {
+    ...(bulk &&
+      methods.length > 0 && {
+        bulk: {
+          methods,
+          max: bulk.max,
+          keys: parameterName(KEYS_PARAMETER, resource),
+          ...(bulk.upsert.length > 0 && { upsert: parameterName(UPSERT_PARAMETER, resource) }),
+        },
+      }),
+    ...(conditional && { conditional: { require: conditional.require } }),
+    ...(idempotency && operations.has('POST') && { idempotency: { header: 'Idempotency-Key' } }),
+  };
+}
+
+/** The parameters that select the fields, labels and format of a response. */
+function describeResponses(
+  { operations }: Route,
+  { shape, labelsParameter, renderers, ...resource }: Resource,
+): Pick<QueryDescription, 'shape' | 'with' | 'formats'> {
+  if (!operations.has('GET')) return {};
+  const { fieldsParameter, omitParameter, expandParameter } = shape ?? {};
+  return {
+    ...(shape && {
+      shape: {
+        ...(fieldsParameter !== undefined && { fields: fieldsParameter }),
+        ...(omitParameter !== undefined && { omit: omitParameter }),
+        ...(expandParameter !== undefined && { expand: expandParameter }),
+      },
+    }),
+    ...(labelsParameter !== undefined && { with: labelsParameter }),
+    ...(renderers.length > 0 && {
+      formats: {
+        parameter: parameterName(FORMAT_PARAMETER, resource),
+        names: Object.fromEntries(renderers.map(({ format, mediaType }) => [format, mediaType])),
+      },
+    }),
+  };
+}

@@ -1,0 +1,49 @@
+import { DESCRIPTION_MEDIA_TYPE } from '../../core/contracts/route-description.js';
+import type { RouteDescription } from '../../core/contracts/route-description.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { Route } from '../../core/schema/route.js';
+import { restrictFields } from '../../features/permissions/restrict-fields.js';
+import { assertAcceptsJson } from '../../features/rendering/negotiate-format.js';
+import { givenFields } from '../../request/plan/plan-write.js';
+import type { RestContext } from '../../request/rest-context.js';
+import { jsonResponse } from '../../request/response/rest-response.js';
+import type { Stage } from '../../request/stage.js';
+import { describeQueries } from './describe-queries.js';
+import type { RoutesOf } from './describe-queries.js';
+import { describeUrl, describeWritableFields } from './describe-writable-fields.js';
+
+/** Responds with the description of a URL: to OPTIONS, and to GET with the media type of descriptions. */
+export function describeRoute(route: Route, routesOf: RoutesOf): Stage {
+  return async (context) => {
+    const accept = context.header('accept');
+    const isNamed = acceptsDescription(accept);
+    if (!isNamed) assertAcceptsJson(accept);
+    const description: RouteDescription = {
+      ...describeUrl(route),
+      actions: describeWritableFields(route, givenFields(route), await writableViews(route, context)),
+      ...(await describeQueries(route, context, routesOf)),
+    };
+    context.response = jsonResponse(
+      200,
+      description,
+      isNamed ? { 'Content-Type': DESCRIPTION_MEDIA_TYPE } : undefined,
+    );
+  };
+}
+
+/** Whether a request prefers a description over the data of its URL. */
+export function acceptsDescription(accept: string | undefined): boolean {
+  return accept?.trimStart().startsWith(DESCRIPTION_MEDIA_TYPE) === true;
+}
+
+async function writableViews(
+  { resource }: Route,
+  { access }: RestContext,
+): Promise<ReadonlyMap<'POST' | 'PUT', Resource>> {
+  const views = new Map<'POST' | 'PUT', Resource>();
+  for (const method of ['POST', 'PUT'] as const) {
+    const granted = await access.tryAuthorize(resource, method);
+    if (granted) views.set(method, restrictFields(resource, granted));
+  }
+  return views;
+}

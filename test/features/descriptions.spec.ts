@@ -1,0 +1,319 @@
+// @tags http nest
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { INestApplication } from '@nestjs/common';
+import {
+  Action,
+  allow,
+  basic,
+  CsvRenderer,
+  deny,
+  IdempotencyRecord,
+  IsAuthenticated,
+  PageNumberPagination,
+  Restify,
+  ResourceController,
+  RestifyController,
+  where,
+} from 'nestjs-restify';
+import type { AccessContext, Denial, Grant, Permission, RouteDescription } from 'nestjs-restify';
+import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+const DESCRIPTION = 'application/vnd.restify.description+json';
+const AS_DESCRIPTION = { accept: DESCRIPTION };
+const AS_ANN = { authorization: `Basic ${Buffer.from('ann:pass').toString('base64')}` };
+
+/** Anonymous callers see neither the mail address of authors nor the notes. */
+class Authors implements Permission {
+  decide({ actor }: AccessContext): Grant | Denial {
+    return actor ? allow() : allow({ rows: where('id', 'gt', 0), readable: ['id', 'name', 'posts'] });
+  }
+}
+
+class Members implements Permission {
+  decide({ actor, method }: AccessContext): Grant | Denial {
+    return actor || method === 'OPTIONS' ? allow() : deny();
+  }
+}
+
+@Restify({ app: 'dsc', label: '{name} <{mail}>', permissions: [Authors], filterFields: ['name', 'mail'] })
+@Entity('dsc_author')
+class Author {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() name: string;
+  @Column() mail: string;
+  @OneToMany(() => Post_, (post) => post.author) posts: Relation<Post_[]>;
+  @OneToMany(() => Note, (note) => note.author) notes: Relation<Note[]>;
+}
+
+@Restify({ app: 'dsc', permissions: [Members] })
+@Entity('dsc_note')
+class Note {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() text: string;
+  @ManyToOne(() => Author, (author) => author.notes) author: Relation<Author>;
+}
+
+@Restify({ app: 'dsc', label: 'word' })
+@Entity('dsc_tag')
+class Tag {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() word: string;
+}
+
+@Restify({
+  app: 'dsc',
+  name: 'post',
+  label: 'title',
+  filterFields: {
+    title: ['exact', 'icontains'],
+    votes: ['exact', 'gte', 'in', 'isnull'],
+    state: ['exact'],
+    'author.mail': ['exact'],
+    author: ['exact'],
+  } as never,
+  filterGroups: true,
+  searchFields: ['title'],
+  orderingFields: ['title', 'votes'],
+  ordering: ['-votes', 'id'],
+  pagination: new PageNumberPagination({ pageSize: 5, maxPageSize: 20, countParameter: 'count' }),
+  renderers: [new CsvRenderer()],
+  shape: true,
+  expandable: ['author'],
+  bulk: { max: 7 },
+  conditional: true,
+  idempotency: true,
+})
+@Entity('dsc_post')
+class Post_ {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() title: string;
+  @Column({ type: 'int', nullable: true }) votes: number | null;
+  @Column({ type: 'simple-enum', enum: ['draft', 'sent'], default: 'draft' }) state: string;
+  @ManyToOne(() => Author, (author) => author.posts) author: Relation<Author>;
+  @ManyToOne(() => Note, { nullable: true }) note: Relation<Note> | null;
+  @ManyToMany(() => Tag) @JoinTable() tags: Relation<Tag[]>;
+}
+
+@RestifyController(Post_)
+class PostController extends ResourceController<Post_> {
+  @Action({ path: 'recent', detail: false }) recent(): unknown {
+    return [];
+  }
+  @Action({ path: 'publish', detail: true, methods: ['POST'], permissions: [IsAuthenticated] })
+  publish(): unknown {
+    return { done: true };
+  }
+  override list(): Promise<unknown> {
+    return Promise.resolve([{ own: true }]);
+  }
+}
+
+describe('descriptions', () => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({
+      entities: [Author, Note, Tag, Post_, IdempotencyRecord],
+      controllers: [PostController],
+      restify: {
+        authentication: [basic((name, password) => (password === 'pass' ? { username: name } : null))],
+      },
+      configure: (app: INestApplication) => {
+        app.enableCors();
+      },
+    });
+  });
+  afterAll(() => started.close());
+
+  const describeUrl = async (path: string, headers = {}): Promise<RouteDescription> => {
+    const { status, json } = await started.client.get(path, { headers: { ...AS_DESCRIPTION, ...headers } });
+    expect(status).toBe(200);
+    return json as RouteDescription;
+  };
+
+  test('a GET of the media type has the description, also where CORS responds to OPTIONS', async () => {
+    const { status, headers, json } = await started.client.get('/rest/v1/dsc/tag/', {
+      headers: AS_DESCRIPTION,
+    });
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe(DESCRIPTION);
+    expect(headers.vary).toContain('Accept');
+    expect(json).toMatchObject({ name: 'Tag List', kind: 'collection', label: '{word}', key: ['id'] });
+  });
+
+  test('the description of a list says what can be queried', async () => {
+    expect(await describeUrl('/rest/v1/dsc/post/', AS_ANN)).toMatchObject({
+      name: 'Post_ List',
+      kind: 'collection',
+      label: '{title}',
+      key: ['id'],
+      objects: '/rest/v1/dsc/post/',
+      fields: {
+        id: { kind: 'integer', label: 'ID', nullable: false },
+        votes: { kind: 'integer', nullable: true },
+        state: { kind: 'enum', choices: [{ value: 'draft' }, { value: 'sent' }] },
+        author: { kind: 'to-one' },
+        tags: { kind: 'link' },
+      },
+      groups: 'filter',
+      ordering: { parameter: 'ordering', fields: ['title', 'votes'], default: ['-votes'] },
+      search: { parameter: 'search' },
+      pagination: {
+        kind: 'page-number',
+        position: 'page',
+        size: 'page_size',
+        page_size: 5,
+        max_page_size: 20,
+        count: 'count',
+        rows: 'results',
+      },
+      nested: [{ name: 'tags', label: 'Tags', through: true }],
+      custom: [
+        { name: 'recent', object: false, methods: ['GET'] },
+        { name: 'publish', object: true, methods: ['POST'] },
+      ],
+      bulk: { methods: ['POST', 'PATCH', 'DELETE'], max: 7, keys: 'keys' },
+      conditional: { require: false },
+      idempotency: { header: 'Idempotency-Key' },
+      shape: { fields: 'fields', omit: 'omit', expand: 'expand' },
+      with: 'with',
+      formats: { parameter: 'format', names: { csv: 'text/csv' } },
+    });
+  });
+
+  test('filters have a name, a field, a lookup and a type', async () => {
+    const { filters } = await describeUrl('/rest/v1/dsc/post/', AS_ANN);
+    expect(filters).toEqual(
+      expect.arrayContaining([
+        { name: 'title', field: 'title', lookup: 'exact', type: 'string', list: false },
+        { name: 'title__icontains', field: 'title', lookup: 'icontains', type: 'string', list: false },
+        { name: 'votes__in', field: 'votes', lookup: 'in', type: 'integer', list: true },
+        { name: 'votes__isnull', field: 'votes', lookup: 'isnull', type: 'boolean', list: false },
+        { name: 'author__mail', field: 'author__mail', lookup: 'exact', type: 'string', list: false },
+      ]),
+    );
+    expect(filters.find(({ name }) => name === 'state')?.choices).toEqual([
+      { value: 'draft', display_name: 'draft' },
+      { value: 'sent', display_name: 'sent' },
+    ]);
+    expect(filters.some(({ name }) => name.endsWith('__exact'))).toBe(false);
+  });
+
+  test('what a caller may not use is absent', async () => {
+    const anonymous = await describeUrl('/rest/v1/dsc/post/');
+    expect(anonymous.filters.map(({ name }) => name)).not.toContain('author__mail');
+    expect(anonymous.relations).toEqual({ author: { url: '/rest/v1/dsc/author/', label: null } });
+    expect(anonymous.custom.map(({ name }) => name)).toEqual(['recent']);
+    const ann = await describeUrl('/rest/v1/dsc/post/', AS_ANN);
+    expect(ann.relations).toEqual({
+      author: { url: '/rest/v1/dsc/author/', label: '{name} <{mail}>' },
+      note: { url: '/rest/v1/dsc/note/', label: null },
+    });
+  });
+
+  test('fields, labels and nested lists follow the grants', async () => {
+    const anonymous = await describeUrl('/rest/v1/dsc/author/');
+    expect(Object.keys(anonymous.fields)).toEqual(['id', 'name', 'posts']);
+    expect(anonymous.label).toBeUndefined();
+    expect(anonymous.nested.map(({ name }) => name)).toEqual(['posts']);
+    expect(anonymous.filters.map(({ name }) => name)).toEqual(['name']);
+    const ann = await describeUrl('/rest/v1/dsc/author/', AS_ANN);
+    expect(ann.label).toBe('{name} <{mail}>');
+    expect(ann.nested.map(({ name }) => name)).toEqual(['posts', 'notes']);
+  });
+
+  test('a caller who may not read a model sees none of its fields', async () => {
+    expect(await describeUrl('/rest/v1/dsc/note/')).toMatchObject({
+      name: 'Note List',
+      fields: {},
+      filters: [],
+      nested: [],
+      relations: {},
+    });
+  });
+
+  test('an object and a nested list are described without reading rows', async () => {
+    expect(await describeUrl('/rest/v1/dsc/post/99/', AS_ANN)).toMatchObject({
+      name: 'Post_ Instance',
+      kind: 'object',
+      objects: '/rest/v1/dsc/post/',
+      filters: [],
+    });
+    expect(await describeUrl('/rest/v1/dsc/author/99/posts/', AS_ANN)).toMatchObject({
+      kind: 'one-to-many',
+      objects: '/rest/v1/dsc/post/',
+    });
+    expect(await describeUrl('/rest/v1/dsc/post/99/tags/', AS_ANN)).toMatchObject({
+      kind: 'through-list',
+      objects: '/rest/v1/dsc/post/99/tags/',
+    });
+  });
+
+  test('OPTIONS has the same document', async () => {
+    const fresh = await startApp({
+      entities: [Author, Note, Tag, Post_, IdempotencyRecord],
+      controllers: [PostController],
+    });
+    try {
+      for (const path of ['post/', 'author/1/posts/', 'tag/1/', 'post/1/tags/']) {
+        const { json } = await fresh.client.send('OPTIONS', `/rest/v1/dsc/${path}`);
+        const named = await fresh.client.get(`/rest/v1/dsc/${path}`, { headers: AS_DESCRIPTION });
+        expect(named.json).toEqual(json);
+      }
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  test('a method of the application does not run for a description', async () => {
+    expect((await started.client.get('/rest/v1/dsc/post/')).json).toEqual([{ own: true }]);
+    expect((await describeUrl('/rest/v1/dsc/post/')).name).toBe('Post_ List');
+  });
+
+  test('an action of the application is never replaced by a description', async () => {
+    const { status, json } = await started.client.get('/rest/v1/dsc/post/recent/', {
+      headers: AS_DESCRIPTION,
+    });
+    expect([status, json]).toEqual([406, expect.anything()]);
+  });
+
+  test('the media type has to be named: other types are not acceptable', async () => {
+    const accepts = ['text/csv', 'application/vnd.other+json', `text/html, ${DESCRIPTION}`];
+    for (const accept of accepts)
+      expect((await started.client.get('/rest/v1/dsc/tag/', { headers: { accept } })).status).toBe(406);
+  });
+
+  test('wrong credentials and unknown URLs are errors, as for any request', async () => {
+    const wrong = { authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` };
+    const send = (path: string, headers = {}): Promise<{ status: number }> =>
+      started.client.get(path, { headers: { ...AS_DESCRIPTION, ...headers } });
+    expect((await send('/rest/v1/dsc/tag/', wrong)).status).toBe(401);
+    expect((await send('/rest/v1/dsc/nothing/')).status).toBe(404);
+  });
+
+  describe('of the index', () => {
+    const describeIndex = async (headers = {}): Promise<unknown> =>
+      (await started.client.get('/', { headers: { ...AS_DESCRIPTION, ...headers } })).json;
+
+    test('it lists the models', async () => {
+      expect(await describeIndex()).toMatchObject({
+        name: 'Index',
+        models: [
+          { app: 'dsc', model: 'author', label: 'Author', url: '/rest/v1/dsc/author/' },
+          { app: 'dsc', model: 'note', label: 'Note', url: '/rest/v1/dsc/note/' },
+          { app: 'dsc', model: 'tag', label: 'Tag', url: '/rest/v1/dsc/tag/' },
+          { app: 'dsc', model: 'post', label: 'Post_', url: '/rest/v1/dsc/post/' },
+        ],
+      });
+    });
+
+    test('it names the caller', async () => {
+      const wrong = { authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` };
+      expect(await describeIndex()).toMatchObject({ caller: { authenticated: false, label: null } });
+      expect(await describeIndex(AS_ANN)).toMatchObject({ caller: { authenticated: true, label: 'ann' } });
+      expect(await describeIndex(wrong)).toMatchObject({ caller: { authenticated: false, label: null } });
+    });
+  });
+});

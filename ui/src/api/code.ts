@@ -1,0 +1,31 @@
+import type { SentRequest } from './sent-request.js';
+
+const MASK = '…';
+
+/** The request as a command for a POSIX shell. */
+export function toCurl({ url, headers }: SentRequest, origin: string, showSecrets: boolean): string {
+  const lines = visibleHeaders(headers, showSecrets).map(
+    ([name, value]) => `-H ${quote(`${name}: ${value}`)}`,
+  );
+  return ['curl', ...lines, quote(origin + url)].join(' \\\n  ');
+}
+
+/** The request as a call of `fetch`. */
+export function toFetch({ url, headers }: SentRequest, origin: string, showSecrets: boolean): string {
+  const shown = Object.fromEntries(visibleHeaders(headers, showSecrets));
+  return `await fetch(${JSON.stringify(origin + url)}, {\n  headers: ${JSON.stringify(shown, undefined, 2).replaceAll('\n', '\n  ')},\n});`;
+}
+
+function visibleHeaders(
+  headers: SentRequest['headers'],
+  showSecrets: boolean,
+): readonly (readonly [string, string])[] {
+  return Object.entries(headers).map(([name, value]) =>
+    name === 'Authorization' && !showSecrets ? [name, `${value.split(' ')[0] ?? ''} ${MASK}`] : [name, value],
+  );
+}
+
+/** In single quotes, between which a shell expands nothing. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,66 @@
+/** What the page sends as `Authorization`. */
+export interface Credentials {
+  readonly header: string;
+  /** The user name, for display; undefined for a token. */
+  readonly name: string | undefined;
+}
+
+const STORED = 'restify.credentials';
+const CHANNEL = 'restify';
+
+/** The credentials of one tab: in memory, or in the tab's own storage by choice. All tabs log out together. */
+export class Session {
+  private current: Credentials | undefined;
+  private readonly channel =
+    typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(CHANNEL);
+
+  /** @param onLogOut called when this or another tab logs out. */
+  constructor(private readonly onLogOut: () => void) {
+    this.current = readStored();
+    this.channel?.addEventListener('message', () => {
+      this.forget();
+      this.onLogOut();
+    });
+  }
+
+  get credentials(): Credentials | undefined {
+    return this.current;
+  }
+
+  logIn(credentials: Credentials, keep: boolean): void {
+    this.current = credentials;
+    if (keep) sessionStorage.setItem(STORED, JSON.stringify(credentials));
+    else sessionStorage.removeItem(STORED);
+  }
+
+  logOut(): void {
+    this.forget();
+    this.channel?.postMessage('log out');
+    this.onLogOut();
+  }
+
+  private forget(): void {
+    this.current = undefined;
+    sessionStorage.clear();
+  }
+}
+
+function readStored(): Credentials | undefined {
+  const stored = sessionStorage.getItem(STORED);
+  if (stored === null) return undefined;
+  try {
+    return JSON.parse(stored) as Credentials;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The header of HTTP Basic authentication, with the user name and the password in UTF-8. */
+export function basicCredentials(name: string, password: string): Credentials {
+  const bytes = new TextEncoder().encode(`${name}:${password}`);
+  return { header: `Basic ${btoa(String.fromCharCode(...bytes))}`, name };
+}
+
+export function bearerCredentials(token: string): Credentials {
+  return { header: `Bearer ${token.trim()}`, name: undefined };
+}

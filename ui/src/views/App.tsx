@@ -1,0 +1,125 @@
+import type { JSX } from 'preact';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { PageConfig } from '../../../src/http/browsable/page-config.js';
+import { Client } from '../api/client.js';
+import { Links } from '../api/links.js';
+import { Loader } from '../api/load.js';
+import type { Loaded } from '../api/load.js';
+import { Session } from '../api/session.js';
+import { Page } from './context.js';
+import type { PageContext } from './context.js';
+import { Frame } from './Frame.js';
+
+/** The state of the current URL. */
+export type PageState =
+  | { readonly kind: 'loading'; readonly before: Loaded | undefined }
+  | { readonly kind: 'loaded'; readonly loaded: Loaded }
+  | { readonly kind: 'failed' | 'cancelled' };
+
+interface Scrolled {
+  readonly scroll?: number;
+}
+
+function currentUrl(): string {
+  return location.pathname + location.search;
+}
+
+/** The page: shows the URL of the address bar, and follows it. */
+export function App({
+  config,
+  language,
+}: {
+  readonly config: PageConfig;
+  readonly language: string;
+}): JSX.Element {
+  const [url, setUrl] = useState(currentUrl);
+  const [version, setVersion] = useState(0);
+  const [state, setState] = useState<PageState>({ kind: 'loading', before: undefined });
+  const aborting = useRef<AbortController>();
+  const reload = useCallback(() => {
+    setVersion((before) => before + 1);
+  }, []);
+
+  const [session, client, loader] = useMemo(() => {
+    const made = new Session(() => {
+      // Nothing that the caller has seen stays on the page.
+      setState({ kind: 'loading', before: undefined });
+      loads.forget();
+      reload();
+    });
+    const sends = new Client(config, made);
+    const loads = new Loader(sends);
+    return [made, sends, loads] as const;
+  }, [config, reload]);
+  const links = useMemo(() => new Links(config, location.origin, location.pathname), [config]);
+
+  const navigate = useCallback((next: string) => {
+    history.replaceState({ scroll: scrollY } satisfies Scrolled, '');
+    history.pushState({}, '', next);
+    setUrl(currentUrl());
+    setVersion((before) => before + 1);
+  }, []);
+
+  useEffect(() => {
+    history.scrollRestoration = 'manual';
+    const follow = (): void => {
+      setUrl(currentUrl());
+      setVersion((before) => before + 1);
+    };
+    const restore = (event: PageTransitionEvent): void => {
+      if (!event.persisted) return;
+      // A page from the back-forward cache may belong to another caller.
+      setState({ kind: 'loading', before: undefined });
+      loader.forget();
+      follow();
+    };
+    addEventListener('popstate', follow);
+    addEventListener('pageshow', restore);
+    return () => {
+      removeEventListener('popstate', follow);
+      removeEventListener('pageshow', restore);
+    };
+  }, [loader]);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    aborting.current = controller;
+    setState((before) => ({
+      kind: 'loading',
+      before: before.kind === 'loaded' ? before.loaded : undefined,
+    }));
+    loader.load(url, controller.signal).then(
+      (loaded) => {
+        if (controller.signal.aborted) return;
+        setState({ kind: 'loaded', loaded });
+        requestAnimationFrame(() => {
+          scrollTo(0, (history.state as Scrolled | null)?.scroll ?? 0);
+        });
+      },
+      () => {
+        if (aborting.current === controller)
+          setState({ kind: controller.signal.aborted ? 'cancelled' : 'failed' });
+      },
+    );
+    return () => {
+      controller.abort();
+    };
+  }, [url, version, loader]);
+
+  const context: PageContext = { config, client, session, links, language, url, navigate, reload };
+  return (
+    <Page.Provider value={context}>
+      <Frame
+        state={state}
+        cancel={() => {
+          aborting.current?.abort();
+        }}
+        logIn={(credentials, keep) => {
+          session.logIn(credentials, keep);
+          loader.forget();
+          reload();
+        }}
+      />
+    </Page.Provider>
+  );
+}

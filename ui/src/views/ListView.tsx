@@ -1,0 +1,75 @@
+import type { JSX } from 'preact';
+import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
+import { isIndex, MOST_ROWS } from '../api/load.js';
+import type { Loaded } from '../api/load.js';
+import { toListPage } from '../api/page.js';
+import type { ListPage } from '../api/page.js';
+import { withoutParameters } from '../api/urls.js';
+import { text } from '../messages/messages.js';
+import { Actions } from './Actions.js';
+import { ColumnMenu, useColumns } from './columns.js';
+import { usePage } from './context.js';
+import { Downloads } from './Downloads.js';
+import { activeFilters } from './filter-state.js';
+import { Filters } from './Filters.js';
+import { Link } from './Link.js';
+import { Pager } from './Pager.js';
+import { SearchBox } from './SearchBox.js';
+import { Table } from './Table.js';
+import { Tabs } from './Tabs.js';
+
+/** A list: its filters, a table of its rows, and its pages. */
+export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
+  const { links } = usePage();
+  const { description: described, reply, parent } = loaded;
+  const description = described && !isIndex(described) ? described : undefined;
+  const page = toListPage(
+    { value: reply.value, headers: reply.headers, pagination: description?.pagination },
+    links,
+  );
+  const columns = useColumns(description, page.rows, loaded.url);
+  return (
+    <>
+      {parent && <Tabs path={parent.path} description={parent.description} />}
+      {description && (
+        <div class="tools">
+          {description.search && (
+            <SearchBox description={description} parameter={description.search.parameter} />
+          )}
+          {description.filters.length > 0 && <Filters description={description} />}
+          <ColumnMenu columns={columns} />
+          <Downloads description={description} />
+        </div>
+      )}
+      <p class="summary" role="status">
+        {summarize(page, reply.cut)}
+      </p>
+      {page.rows.length === 0 ? (
+        <NoRows description={description} />
+      ) : (
+        <Table page={page} description={description} columns={columns.shown} />
+      )}
+      <Pager page={page} pagination={description?.pagination} />
+      {description && <Actions description={description} isObject={false} />}
+    </>
+  );
+}
+
+function summarize({ rows, total }: ListPage, cut: boolean): string {
+  if (cut) return text('firstRows', { count: MOST_ROWS });
+  if (total !== undefined && total !== rows.length) return text('rowsOfTotal', { shown: rows.length, total });
+  return rows.length === 1 ? text('oneRowShown') : text('rowsShown', { count: rows.length });
+}
+
+function NoRows({ description }: { readonly description: RouteDescription | undefined }): JSX.Element {
+  const { url } = usePage();
+  const active = description ? activeFilters(description, url) : [];
+  const search = description?.search?.parameter;
+  const names = [...active.map(({ name }) => name), ...(search === undefined ? [] : [search])];
+  return (
+    <p class="nothing">
+      {text(active.length > 0 ? 'emptyFiltered' : 'emptyList')}{' '}
+      {active.length > 0 && <Link href={withoutParameters(url, names)}>{text('clearFilters')}</Link>}
+    </p>
+  );
+}

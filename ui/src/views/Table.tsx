@@ -1,0 +1,140 @@
+import type { JSX } from 'preact';
+import type { OrderingDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
+import type { ListPage, Row } from '../api/page.js';
+import { parametersOf, withParameters } from '../api/urls.js';
+import { text } from '../messages/messages.js';
+import { escapeText } from '../values/escape-text.js';
+import { keyTextOf, labelOf } from '../values/label.js';
+import { usePage } from './context.js';
+import { Link } from './Link.js';
+import { referenceUrl } from './reference.js';
+import { Value } from './Value.js';
+
+interface TableProps {
+  readonly page: ListPage;
+  readonly description: RouteDescription | undefined;
+  readonly columns: readonly string[];
+}
+
+/** The rows of a list, each with a link to its object. */
+export function Table({ page, description, columns }: TableProps): JSX.Element {
+  const { links } = usePage();
+  const objects = description?.objects === undefined ? undefined : links.toLocal(description.objects);
+  return (
+    // A region that scrolls must be reachable by the keyboard.
+    <div class="scroll" tabIndex={0} role="region" aria-label={description?.name ?? text('list')}>
+      <table>
+        <thead>
+          <tr>
+            {objects !== undefined && (
+              <th scope="col">
+                <span class="hidden">{text('open')}</span>
+              </th>
+            )}
+            {columns.map((name) => (
+              <Header key={name} name={name} description={description} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {page.rows.map((row, at) => {
+            const key = keyTextOf(row, description?.key, description?.key_is_text);
+            return (
+              <tr key={key ?? at}>
+                {objects !== undefined && (
+                  <th scope="row" class="open">
+                    {key !== undefined && (
+                      <Link
+                        href={`${objects}${key}/`}
+                        label={text('openObject', { name: escapeText(labelOf(row, description ?? {})) })}
+                      >
+                        {text('open')}
+                      </Link>
+                    )}
+                  </th>
+                )}
+                {columns.map((name) => (
+                  <td key={name}>
+                    <Cell row={row} name={name} description={description} />
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface CellProps {
+  readonly row: Row;
+  readonly name: string;
+  readonly description: RouteDescription | undefined;
+}
+
+/** One value; a member that the server has left out is shown as nothing. */
+function Cell({ row, name, description }: CellProps): JSX.Element {
+  const { links } = usePage();
+  if (!Object.hasOwn(row, name)) return <span class="null" />;
+  const labels = row.labels as Readonly<Record<string, string>> | undefined;
+  const isLabelled = description?.with !== undefined && !Object.hasOwn(description.fields, 'labels');
+  return (
+    <Value
+      value={row[name]}
+      field={description?.fields[name]}
+      label={isLabelled ? labels?.[name] : undefined}
+      href={referenceUrl(row[name], description?.relations[name], links)}
+    />
+  );
+}
+
+function Header({ name, description }: Omit<CellProps, 'row'>): JSX.Element {
+  const { url } = usePage();
+  const label = description?.fields[name]?.label ?? name;
+  const { ordering } = description ?? {};
+  if (!ordering?.fields.includes(name)) return <th scope="col">{label}</th>;
+  const direction = directionOf(name, ordering, url);
+  const next = direction === 'ascending' ? `-${name}` : name;
+  return (
+    <th scope="col" aria-sort={direction ?? 'none'}>
+      <Link
+        href={withParameters(url, orderChanges(next, description))}
+        label={text('orderBy', { name: label })}
+      >
+        {label}
+        <span aria-hidden="true" class="direction">
+          {symbolOf(direction)}
+        </span>
+      </Link>
+    </th>
+  );
+}
+
+/** A new order begins with the first page. */
+function orderChanges(
+  order: string,
+  description: RouteDescription | undefined,
+): Readonly<Record<string, string | undefined>> {
+  const position = description?.pagination?.position;
+  const parameter = description?.ordering?.parameter ?? 'ordering';
+  return { [parameter]: order, ...(position === undefined ? {} : { [position]: undefined }) };
+}
+
+type Direction = 'ascending' | 'descending';
+
+function directionOf(
+  name: string,
+  { parameter, default: own }: OrderingDescription,
+  url: string,
+): Direction | undefined {
+  const [first] = parametersOf(url).get(parameter)?.split(',') ?? own;
+  const plain = first?.replace(/\.nulls(first|last)$/, '');
+  if (plain === name) return 'ascending';
+  return plain === `-${name}` ? 'descending' : undefined;
+}
+
+function symbolOf(direction: Direction | undefined): string {
+  if (direction === undefined) return ' ↕';
+  return direction === 'ascending' ? ' ↑' : ' ↓';
+}

@@ -1,0 +1,148 @@
+import type { JSX } from 'preact';
+import type { ReadableFieldDescription } from '../../../src/core/contracts/route-description.js';
+import { text } from '../messages/messages.js';
+import { escapeText } from '../values/escape-text.js';
+import { countBytes, formatDay, formatInstant, shorten, SHORT_TEXT } from '../values/format.js';
+import { usePage } from './context.js';
+import { Link } from './Link.js';
+
+interface ValueProps {
+  readonly value: unknown;
+  /** Undefined for a value that is not described, such as a member that a serializer adds. */
+  readonly field: ReadableFieldDescription | undefined;
+  /** The label and URL of a related object. */
+  readonly label?: string | undefined;
+  readonly href?: string | undefined;
+  /** Whether long values are shown in full. */
+  readonly full?: boolean;
+}
+
+/** A value of a field, as people read it, with the exact value at hand. */
+export function Value(props: ValueProps): JSX.Element {
+  const { value } = props;
+  if (value === null || value === undefined) return <span class="null">{text('null')}</span>;
+  if (value === '') return <span class="null">{text('empty')}</span>;
+  return <PresentValue {...props} />;
+}
+
+/** A value other than null and the empty text. */
+function PresentValue(props: ValueProps): JSX.Element {
+  const { value, field, full = false } = props;
+  switch (field?.kind) {
+    case 'to-one':
+    case 'reverse-one':
+      return <Reference {...props} />;
+    case 'link':
+      return <NestedLink value={value} />;
+    case 'datetime':
+    case 'date':
+      return <Instant value={String(value)} kind={field.kind} />;
+    case 'binary':
+      return <Binary value={String(value)} full={full} />;
+    default:
+      return <Scalar value={value} kind={field?.kind} full={full} />;
+  }
+}
+
+const NUMBERS: ReadonlySet<string | undefined> = new Set(['integer', 'float', 'bigint', 'decimal']);
+
+interface ScalarProps {
+  readonly value: unknown;
+  readonly kind: ReadableFieldDescription['kind'] | undefined;
+  readonly full: boolean;
+}
+
+function Scalar({ value, kind, full }: ScalarProps): JSX.Element {
+  if (typeof value === 'object') return <Structure value={value} full={full} />;
+  if (NUMBERS.has(kind)) return <span class="number">{String(value)}</span>;
+  return <Plain value={value} full={full} />;
+}
+
+function Plain({ value, full }: { readonly value: unknown; readonly full: boolean }): JSX.Element {
+  if (typeof value === 'boolean')
+    return <span class={value ? 'yes' : 'no'}>{text(value ? 'yes' : 'no')}</span>;
+  if (typeof value === 'number') return <span class="number">{String(value)}</span>;
+  return <LongText value={String(value)} full={full} />;
+}
+
+function LongText({ value, full }: { readonly value: string; readonly full: boolean }): JSX.Element {
+  const shown = escapeText(value);
+  if (full || value.length <= SHORT_TEXT)
+    return (
+      <bdi class="text" dir="auto">
+        {shown}
+      </bdi>
+    );
+  return (
+    <details class="long">
+      <summary>
+        <bdi dir="auto">{escapeText(shorten(value))}</bdi>
+      </summary>
+      <bdi class="text" dir="auto">
+        {shown}
+      </bdi>
+    </details>
+  );
+}
+
+function Instant({
+  value,
+  kind,
+}: {
+  readonly value: string;
+  readonly kind: 'date' | 'datetime';
+}): JSX.Element {
+  const { language } = usePage();
+  const shown = kind === 'date' ? formatDay(value, language) : formatInstant(value, language);
+  return (
+    <time dateTime={value} title={value}>
+      {escapeText(shown)}
+    </time>
+  );
+}
+
+function Structure({ value, full }: { readonly value: unknown; readonly full: boolean }): JSX.Element {
+  const pretty = escapeText(JSON.stringify(value, undefined, 2));
+  const compact = escapeText(JSON.stringify(value));
+  if (full) return <pre class="json">{pretty}</pre>;
+  if (compact.length <= SHORT_TEXT) return <code class="json">{compact}</code>;
+  return (
+    <details class="long">
+      <summary>
+        <code>{shorten(compact)}</code>
+      </summary>
+      <pre class="json">{pretty}</pre>
+    </details>
+  );
+}
+
+function Binary({ value, full }: { readonly value: string; readonly full: boolean }): JSX.Element {
+  const size = text('bytes', { count: countBytes(value) });
+  return (
+    <details class="long" open={full && value.length <= SHORT_TEXT}>
+      <summary>{size}</summary>
+      <code class="text">{escapeText(value)}</code>
+    </details>
+  );
+}
+
+function Reference({ value, label, href }: ValueProps): JSX.Element {
+  const shown = escapeText(shorten(label ?? String(value)));
+  if (href === undefined) return <bdi>{shown}</bdi>;
+  return (
+    <Link href={href}>
+      <bdi>{shown}</bdi>
+    </Link>
+  );
+}
+
+function NestedLink({ value }: { readonly value: unknown }): JSX.Element {
+  const { links } = usePage();
+  const href = typeof value === 'string' ? links.toLocal(value) : undefined;
+  const name = String(value).split('/').filter(Boolean).at(-1) ?? '';
+  return href === undefined ? (
+    <bdi>{escapeText(String(value))}</bdi>
+  ) : (
+    <Link href={href}>{escapeText(name)}</Link>
+  );
+}
