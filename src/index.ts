@@ -138,7 +138,7 @@ export { ResourceController } from './nest/resource.controller.js';
 export type { Write } from './nest/resource.controller.js';
 export type { HookContext, WriteOperation } from './core/contracts/hooks.js';
 
-export type { BrowsableOptions, PageDocuments, PageLogin } from './core/contracts/browsable.js';
+export type { BrowsableOptions, PageDocuments, PageLogin, PageMessages } from './core/contracts/browsable.js';
 export { DESCRIPTION_MEDIA_TYPE } from './core/contracts/route-description.js';
 export type {
   ActionDescription,

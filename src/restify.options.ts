@@ -92,6 +92,8 @@ export interface RestifyModuleOptions {
   readonly authenticationTimeout?: number;
   /** The limit of failed authentications over all models of the prefix, after which credentials are not verified; `false` for no limit. Default: per minute 30 from one address, and 10 for one user name from it. */
   readonly authenticationThrottle?: false | AuthenticationThrottle;
+  /** Origins such as `https://admin.example.com` whose pages may send unsafe requests with the cookies of a session, in addition to the application's own origin. Default: none. */
+  readonly trustedOrigins?: readonly string[];
   /** The default Nest guards of models. Without `authentication` they authenticate, and run before the permissions. */
   readonly guards?: readonly InjectableClass<GuardLike>[];
   /** The default Nest interceptors of models. */
@@ -112,6 +114,7 @@ export interface ResolvedOptions {
   readonly acquireTimeout: number;
   readonly authenticationTimeout: number;
   readonly authenticationThrottle: false | AuthenticationThrottle;
+  readonly trustedOrigins: ReadonlySet<string>;
   /** Undefined for no limit. */
   readonly statementTimeout: number | undefined;
   readonly shutdownGrace: number;
@@ -130,6 +133,7 @@ const DEFAULT_OPTIONS = {
   acquireTimeout: ACQUIRE_TIMEOUT,
   authenticationTimeout: AUTHENTICATION_TIMEOUT,
   authenticationThrottle: {},
+  trustedOrigins: [],
   shutdownGrace: SHUTDOWN_GRACE,
   fairShare: true,
   unknownEntities: 'warn',
@@ -144,6 +148,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     acquireTimeout,
     authenticationTimeout,
     authenticationThrottle,
+    trustedOrigins,
     shutdownGrace,
     fairShare,
     unknownEntities,
@@ -159,6 +164,8 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     acquireTimeout,
     authenticationTimeout,
     authenticationThrottle,
+    // A value that is not a list is reported by the verification.
+    trustedOrigins: new Set(Array.isArray(trustedOrigins) ? trustedOrigins : []),
     statementTimeout: statementTimeout === false ? undefined : (statementTimeout ?? STATEMENT_TIMEOUT),
     shutdownGrace,
     fairShare,

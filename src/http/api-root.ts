@@ -83,7 +83,7 @@ async function authenticateCaller(
   { services: { authenticator } }: RegisteredApi['pipeline'],
 ): Promise<Actor> {
   try {
-    return await authenticator.authenticate(exchange, schemes);
+    return await authenticator.authenticate({ exchange }, schemes);
   } catch (error) {
     if (error instanceof NotAuthenticated) return null;
     throw error;

@@ -2,6 +2,7 @@ import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RegisteredApi } from './api-registration.js';
+import { withoutDialog } from './browsable/serve-page.js';
 import type { PathLocation, RouteMatcher } from './route-matcher.js';
 import { findHeaderError } from './send-response.js';
 import type { ServerExchange } from './server-exchange.js';
@@ -42,7 +43,7 @@ export class ResponseSender {
       registeredApi?.errorFormat ?? 'drf',
     );
     if (logged) this.logError(exchange, error);
-    return this.send(exchange, response);
+    return this.send(exchange, withoutDialog(exchange, response, registeredApi?.page));
   }
 
   /** A stream that fails has closed the connection, so its error can only be logged. */

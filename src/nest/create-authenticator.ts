@@ -8,7 +8,10 @@ import type { ShareRefusal } from '../features/authentication/refused-credential
 import type { ResolvedOptions } from '../restify.options.js';
 
 interface AuthenticatorContext {
-  readonly options: Pick<ResolvedOptions, 'prefix' | 'authenticationTimeout' | 'authenticationThrottle'>;
+  readonly options: Pick<
+    ResolvedOptions,
+    'prefix' | 'authenticationTimeout' | 'authenticationThrottle' | 'trustedOrigins'
+  >;
   readonly moduleRef: ModuleRef;
   readonly modules: ModulesContainer;
   readonly server: { readonly log: { warn(text: string): void } };
@@ -16,8 +19,9 @@ interface AuthenticatorContext {
 
 /** Creates the authenticator of one prefix, which counts failed authentications. */
 export function createAuthenticator(context: AuthenticatorContext): Authenticator {
-  const { authenticationTimeout: timeout, authenticationThrottle } = context.options;
-  if (authenticationThrottle === false) return new Authenticator({ timeout, refused: undefined });
+  const { authenticationTimeout: timeout, authenticationThrottle, trustedOrigins } = context.options;
+  if (authenticationThrottle === false)
+    return new Authenticator({ timeout, trustedOrigins, refused: undefined });
   const { perAddress, perUser, ttl } = authenticationThrottle;
   const limits = {
     perAddress: perAddress ?? REFUSAL_LIMITS.perAddress,
@@ -26,6 +30,7 @@ export function createAuthenticator(context: AuthenticatorContext): Authenticato
   };
   return new Authenticator({
     timeout,
+    trustedOrigins,
     refused: new RefusedCredentials(limits, sharedRefusals(context, limits)),
   });
 }

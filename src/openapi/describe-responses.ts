@@ -197,12 +197,20 @@ function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): read
   const { guards, schemes, overlapping, throttle, refusalsThrottled } = route.resource;
   const isGuarded = guards.length > 0;
   // An upsert requires the permission for changes, too.
-  const mayBeDenied = isGuarded || action !== undefined || isUpsert(described);
+  const mayBeDenied = isGuarded || action !== undefined || isUpsert(described) || mayBeCrossSite(described);
   return [
     ...(schemes.length > 0 || isGuarded ? [401 as const] : []),
     ...(refuses || mayBeDenied || (writesFields(described) && overlapping.length > 0) ? [403 as const] : []),
     ...(throttle || refusalsThrottled ? [429 as const] : []),
   ];
+}
+
+/** Whether a scheme may know the caller of an unsafe request by a cookie: cross-site writes are then refused. */
+function mayBeCrossSite({ method, route }: DescribedRoute): boolean {
+  const mayReadCookies = route.resource.schemes.some(
+    ({ name }) => name !== 'basic' && name?.startsWith('header ') !== true,
+  );
+  return method !== 'GET' && mayReadCookies;
 }
 
 /** Errors of the stored state: conflicts and preconditions. */

@@ -35,6 +35,12 @@ describe('the option browsable', () => {
       { login: { csrf: { cookie: 'a;b', header: 'X-CSRF' } } },
       `${WHERE}.login.csrf.cookie: it is not the name of a cookie. Use a name such as 'csrf-token'.`,
     ],
+    [
+      { messages: { 'fr-CH': {} } },
+      `${WHERE}.messages.fr-CH: it is not a language. Use a code of two or three letters, such as 'fr'.`,
+    ],
+    [{ messages: { fr: 'Titre' } }, `${WHERE}.messages.fr: it is not an object. Use an object of options.`],
+    [{ messages: { fr: { title: 1 } } }, `${WHERE}.messages.fr.title: it is not a text. Use a string.`],
   ])('%j prevents the start', async (browsable, line) => {
     const restify = { browsable } as unknown as RestifyModuleOptions;
     expect(await problemsOf({ entities: [], restify })).toEqual([line]);

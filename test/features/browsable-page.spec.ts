@@ -257,6 +257,40 @@ describe('the page', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_048);
   });
 
+  test('and JSON for the same Accept vary by the destination; other responses do not', async () => {
+    const { client } = await start();
+    const varyOf = async (path: string, headers: Readonly<Record<string, string>>): Promise<unknown> =>
+      (await client.get(path, { headers })).headers.vary;
+    for (const path of ['/', LIST, '/rest/v1/brw/none/', '/rest/v1/brw/desk/'])
+      for (const destination of ['document', 'iframe'])
+        expect(await varyOf(path, { accept: BROWSER, 'sec-fetch-dest': destination })).toBe(
+          'Sec-Fetch-Dest, Accept, Cookie',
+        );
+    expect(await varyOf(LIST, { accept: BROWSER })).toBe('Sec-Fetch-Dest, Accept, Cookie');
+    expect(await varyOf(LIST, { accept: 'application/json' })).toBe('Accept, Cookie');
+  });
+
+  test('has the texts of the application', async () => {
+    const messages = { en: { title: 'Rooms & <desks>' }, fr: { title: 'Salles' } };
+    const { client } = await start({ restify: { browsable: { messages } } });
+    expect(configOf(await client.get(LIST, { headers: NAVIGATION }))).toMatchObject({ messages });
+  });
+
+  test.each([
+    [true, 'xBasic realm="api"'],
+    [false, 'Basic realm="api"'],
+  ])('with cookies (%p) a request of the page is challenged without a dialog', async (cookie, challenge) => {
+    const { client } = await start({ restify: { browsable: { login: { cookie } } } });
+    const challengeFor = async (headers: Readonly<Record<string, string>>): Promise<unknown> =>
+      (await client.get('/rest/v1/brw/desk/', { headers })).headers['www-authenticate'];
+    expect(await challengeFor({ 'x-requested-with': 'XMLHttpRequest' })).toBe(challenge);
+    expect(await challengeFor({})).toBe('Basic realm="api"');
+    const wrong = `Basic ${Buffer.from('a:b').toString('base64')}`;
+    expect(await challengeFor({ 'x-requested-with': 'XMLHttpRequest', authorization: wrong })).toBe(
+      challenge,
+    );
+  });
+
   test('has the options of the application as data', async () => {
     const login = { cookie: true, loginUrl: '/login?to="<&' };
     const { client } = await start({ restify: { browsable: { login, headers: { 'X-Tenant': 'a' } } } });

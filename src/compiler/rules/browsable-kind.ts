@@ -39,7 +39,12 @@ const CSRF: Readonly<Record<keyof NonNullable<PageLogin['csrf']>, Check>> = {
   header: checkHeaderName,
 };
 const DOCUMENTS: Readonly<Record<keyof PageDocuments, Check>> = { openApi: checkUrl, ui: checkUrl };
-const PARTS = ['headers', 'login', 'documents'] as const satisfies readonly (keyof BrowsableOptions)[];
+const PARTS = [
+  'headers',
+  'login',
+  'documents',
+  'messages',
+] as const satisfies readonly (keyof BrowsableOptions)[];
 
 /** Verifies the option `browsable`: a boolean, or `BrowsableOptions`. */
 export const browsable: OptionKind = (given) => {
@@ -48,12 +53,13 @@ export const browsable: OptionKind = (given) => {
     return [
       { at: '', what: 'it is neither a boolean nor an object', repair: 'Use true, or an object of options.' },
     ];
-  const { headers = {}, login = {}, documents = {}, ...others } = given;
+  const { headers = {}, login = {}, documents = {}, messages = {}, ...others } = given;
   return [
     ...unknownNames(others, PARTS, ''),
     ...flawsOfHeaders(headers),
     ...flawsOfLogin(login),
     ...flawsIn(documents, DOCUMENTS, '.documents'),
+    ...flawsOfMessages(messages),
   ];
 };
 
@@ -74,6 +80,23 @@ function flawsOfHeaders(given: unknown): readonly OptionFlaw[] {
           },
         ],
   );
+}
+
+function flawsOfMessages(given: unknown): readonly OptionFlaw[] {
+  if (!isRecord(given)) return [notAnObject('.messages')];
+  return Object.entries(given).flatMap(([language, texts]) => {
+    const at = `.messages.${language}`;
+    if (!/^[a-z]{2,3}$/.test(language))
+      return [
+        { at, what: 'it is not a language', repair: "Use a code of two or three letters, such as 'fr'." },
+      ];
+    if (!isRecord(texts)) return [notAnObject(at)];
+    return Object.entries(texts).flatMap(([name, text]) =>
+      typeof text === 'string'
+        ? []
+        : [{ at: `${at}.${name}`, what: 'it is not a text', repair: 'Use a string.' }],
+    );
+  });
 }
 
 function flawsOfLogin(given: unknown): readonly OptionFlaw[] {

@@ -53,6 +53,15 @@ function isNonEmptyText(given: unknown): boolean {
   return typeof given === 'string' && given !== '';
 }
 
+function isOrigin(given: unknown): boolean {
+  return (
+    typeof given === 'string' &&
+    /^https?:/.test(given) &&
+    URL.canParse(given) &&
+    new URL(given).origin === given
+  );
+}
+
 function isClass(given: unknown): boolean {
   return typeof given === 'function';
 }
@@ -89,6 +98,11 @@ const permissions = listOf(
   (given) => isClass(given) || (isPlainObject(given) && isNonEmptyText(given.kind)),
   'no permission',
   'Write a list of classes, and of what allOf, anyOf and not make of them.',
+);
+const origins = listOf(
+  isOrigin,
+  'not an origin',
+  "Use a list of origins without a path, such as ['https://admin.example.com'].",
 );
 const aClass = kindOf(isClass, 'no class', 'Write the class itself, and no instance of it.');
 const plainObject = kindOf(isPlainObject, 'no object', 'Write an object, such as { name: value }.');
@@ -208,6 +222,7 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionK
   errorFormat: ownRuleButNull,
   browsable,
   refusalsHide: ownRuleButNull,
+  trustedOrigins: origins,
   authenticationTimeout: ownRuleButNull,
   authenticationThrottle: ownRuleButNull,
 };

@@ -18,10 +18,15 @@ export interface PageDocuments {
   readonly ui?: string;
 }
 
+/** Texts of the page by language and name: `{ en: { title: 'Orders' }, fr: { … } }`. Missing names have the English text. */
+export type PageMessages = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** The options of the browsable page, given as `browsable`. */
 export interface BrowsableOptions {
   /** Headers of each request of the page, such as one that selects a version. Default: those of the application's default version. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly login?: PageLogin;
   readonly documents?: PageDocuments;
+  /** Texts that replace those of the page, or translate it. The page has English and German. */
+  readonly messages?: PageMessages;
 }

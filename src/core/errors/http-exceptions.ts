@@ -71,6 +71,14 @@ export class PermissionDenied extends RestException {
   readonly answer = detail(403, 'You do not have permission to perform this action.');
 }
 
+/** 403: an unsafe request that a browser sends with cookies for a page of another origin. */
+export class CrossSiteWrite extends RestException {
+  readonly answer = detail(
+    403,
+    'Cross-site request refused: pages of this origin may not send it with cookies. Authenticate by a header, or have the origin added to trustedOrigins.',
+  );
+}
+
 /** 404: an unknown object, parent, child or model, and one that a row condition hides. */
 export class NotFound extends RestException {
   readonly answer = detail(404, 'Not found.');

@@ -9,9 +9,12 @@ import type { Authenticator } from './authenticator.js';
 export function authenticate(resource: Resource, authenticator: Authenticator): Stage {
   if (resource.guarded) return authenticateByGuards(resource, authenticator);
   return (context) =>
-    mapMaybe(authenticator.authenticate(requireExchange(context), resource.schemes), (actor) => {
-      context.actor = actor;
-    });
+    mapMaybe(
+      authenticator.authenticate({ exchange: requireExchange(context) }, resource.schemes),
+      (actor) => {
+        context.actor = actor;
+      },
+    );
 }
 
 /**
@@ -20,9 +23,8 @@ export function authenticate(resource: Resource, authenticator: Authenticator): 
  */
 function authenticateByGuards(resource: Resource, authenticator: Authenticator): Stage {
   return async (context) => {
-    const { request, address } = requireExchange(context);
     const { actor, refusal } = await authenticator.identify(
-      { request, address, context: context.nestContext },
+      { exchange: requireExchange(context), context: context.nestContext },
       resource.schemes,
     );
     context.actor = actor;

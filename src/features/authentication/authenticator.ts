@@ -1,5 +1,6 @@
 import {
   AuthenticationUnavailable,
+  CrossSiteWrite,
   NotAuthenticated,
   PermissionDenied,
 } from '../../core/errors/http-exceptions.js';
@@ -11,15 +12,17 @@ import type {
 } from '../../core/contracts/authentication.js';
 import { isPromise } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
 import { challengeOf } from './challenge.js';
+import { isCrossSiteWrite } from './cross-site-write.js';
+import type { RequestOrigin } from './cross-site-write.js';
 import { actorOn } from './guard-scheme.js';
 import type { RefusedCredentials } from './refused-credentials.js';
 import { statusOfError } from './error-status.js';
 
-/** A request and its client address, resolved by the application's trust-proxy setting. */
+/** A request to be authenticated. */
 export interface AuthenticationRequest {
-  readonly request: LibraryRequest;
-  readonly address: string;
+  readonly exchange: RequestOrigin & Pick<HttpExchange, 'request' | 'address'>;
   /** The `ExecutionContext` that Nest guards receive. */
   readonly context?: unknown;
 }
@@ -36,12 +39,15 @@ export interface AuthenticatorRules {
   readonly timeout: number;
   /** Undefined if refused credentials are not counted. */
   readonly refused: RefusedCredentials | undefined;
+  /** Origins whose pages may send unsafe requests with the caller's cookies. */
+  readonly trustedOrigins: ReadonlySet<string>;
 }
 
-/** The combined outcome of all schemes; `wrong` has the scheme that rejected the credentials. */
+/** The combined outcome of all schemes, with the scheme that authenticated the caller or rejected the credentials. */
 type Tried =
-  | Exclude<SchemeOutcome, { kind: 'wrong' }>
-  | { readonly kind: 'wrong'; readonly scheme: AuthenticationScheme };
+  | Exclude<SchemeOutcome, { kind: 'wrong' | 'actor' }>
+  | { readonly kind: 'wrong'; readonly scheme: AuthenticationScheme }
+  | { readonly kind: 'actor'; readonly actor: object; readonly scheme: AuthenticationScheme };
 
 /** Authenticates the requests of one prefix. */
 export class Authenticator {
@@ -50,11 +56,15 @@ export class Authenticator {
   /**
    * Uses an actor that the application has already put on the request; otherwise tries the schemes in order until one
    * authenticates the caller. Throws 429 if too many credentials have been refused, 401 for wrong credentials of a scheme
-   * in use, on open endpoints too, and 503 if a scheme fails or times out.
+   * in use, on open endpoints too, 503 if a scheme fails or times out, and 403 for a cross-site write of a caller who is
+   * known by cookies.
    */
   authenticate(asking: AuthenticationRequest, schemes: readonly AuthenticationScheme[]): MaybePromise<Actor> {
-    const found = actorOn(asking.request);
-    if (found) return found;
+    const found = actorOn(asking.exchange.request);
+    if (found) {
+      this.assertSameSite(asking, undefined);
+      return found;
+    }
     return schemes.length === 0 ? null : this.identify(asking, schemes).then(({ actor }) => actor);
   }
 
@@ -63,16 +73,20 @@ export class Authenticator {
     asking: AuthenticationRequest,
     schemes: readonly AuthenticationScheme[],
   ): Promise<Identified> {
-    const { request } = asking;
+    const { request } = asking.exchange;
     const found = actorOn(request);
     const ends = performance.now() + this.rules.timeout;
-    if (found && !schemes.some(({ guards }) => guards === 'all')) return { actor: found };
+    if (found && !schemes.some(({ guards }) => guards === 'all')) {
+      this.assertSameSite(asking, undefined);
+      return { actor: found };
+    }
     // A caller authenticated by the application has presented no credentials here that could be guessed.
     const tried = found
       ? await trySchemes(schemes, asking, ends)
       : await this.tryCounted(asking, schemes, ends);
     switch (tried.kind) {
       case 'actor':
+        this.assertSameSite(asking, tried.scheme);
         (request as { user?: unknown }).user = tried.actor;
         return { actor: tried.actor };
       case 'wrong':
@@ -88,17 +102,29 @@ export class Authenticator {
     }
   }
 
+  /**
+   * Throws 403 for a cross-site write of a caller who has presented no credentials in a header, and is therefore known by
+   * what the browser sends by itself.
+   */
+  private assertSameSite(
+    { exchange }: AuthenticationRequest,
+    scheme: AuthenticationScheme | undefined,
+  ): void {
+    if (!isCrossSiteWrite(exchange, this.rules.trustedOrigins)) return;
+    if (scheme?.presented(exchange.request) === undefined) throw new CrossSiteWrite();
+  }
+
   /** Checks credentials unless too many have been refused; requests without credentials are not counted. */
   private async tryCounted(
     asking: AuthenticationRequest,
     schemes: readonly AuthenticationScheme[],
     ends: number,
   ): Promise<Tried> {
-    const { request } = asking;
+    const { request, address } = asking.exchange;
     const { refused } = this.rules;
     const presented = refused && presentedTo(schemes, request);
     if (!presented) return trySchemes(schemes, asking, ends);
-    const check = await refused.begin({ address: asking.address, username: presented.username }, ends);
+    const check = await refused.begin({ address, username: presented.username }, ends);
     let outcome: SchemeOutcome['kind'] = 'none';
     try {
       const tried = await trySchemes(schemes, asking, ends);
@@ -131,7 +157,8 @@ async function trySchemes(
   for (const scheme of schemes) {
     if (wrong && haveDifferentPlaces(wrong, scheme)) continue;
     const outcome = await runScheme(scheme, asking, ends - performance.now());
-    if (outcome.kind === 'actor' || outcome.kind === 'refused') return outcome;
+    if (outcome.kind === 'actor') return { ...outcome, scheme };
+    if (outcome.kind === 'refused') return outcome;
     if (outcome.kind === 'wrong') wrong ??= scheme;
     unknown ||= outcome.kind === 'unknown';
   }
@@ -177,7 +204,7 @@ function toAuthenticationError(
 /** The outcome of a scheme within the time limit; a later outcome is ignored. */
 function runScheme(
   scheme: AuthenticationScheme,
-  { request, context }: AuthenticationRequest,
+  { exchange: { request }, context }: AuthenticationRequest,
   milliseconds: number,
 ): MaybePromise<SchemeOutcome> {
   const given = scheme.authenticate(request, context);

@@ -48,6 +48,11 @@ export class BrowsablePage {
     ]);
   }
 
+  /** Whether the page sends its requests with the cookies of a session. */
+  get sendsCookies(): boolean {
+    return this.options.login?.cookie === true;
+  }
+
   /** Undefined for a name that no file has. */
   findAsset(name: string): RestResponse | undefined {
     return this.assets.get(name);
@@ -61,6 +66,7 @@ export class BrowsablePage {
       ...(this.options.headers && { headers: this.options.headers }),
       login: this.options.login ?? {},
       documents: this.options.documents ?? {},
+      ...(this.options.messages && { messages: this.options.messages }),
     };
     const text = writeShell(config, this.files, assets);
     return {

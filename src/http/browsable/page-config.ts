@@ -1,4 +1,4 @@
-import type { PageDocuments, PageLogin } from '../../core/contracts/browsable.js';
+import type { PageDocuments, PageLogin, PageMessages } from '../../core/contracts/browsable.js';
 
 /** The header or media-type parameter that selects a version of the API. */
 export interface VersionSelection {
@@ -15,4 +15,5 @@ export interface PageConfig extends VersionSelection {
   readonly root: string;
   readonly login: PageLogin;
   readonly documents: PageDocuments;
+  readonly messages?: PageMessages;
 }

@@ -5,7 +5,7 @@ import type { RestResponse } from '../../request/response/rest-response.js';
 import type { RegisteredApi } from '../api-registration.js';
 import type { PathLocation } from '../route-matcher.js';
 import type { ServerExchange } from '../server-exchange.js';
-import type { PageLocation } from './browsable-page.js';
+import type { BrowsablePage, PageLocation } from './browsable-page.js';
 import { acceptsPage } from './accepts-page.js';
 
 /** The same for every path, so that the page does not disclose which of them exist. */
@@ -24,6 +24,38 @@ export function servePage(exchange: ServerExchange, location: PathLocation): boo
   exchange.setHeader('Cache-Control', PAGE_CACHE);
   void exchange.send(response, PAGE_ALLOW);
   return true;
+}
+
+/** Whether another destination of the same request, such as a frame, may get the page, or the page's may get JSON. */
+export function variesByDestination(exchange: ServerExchange, location: PathLocation): boolean {
+  const prefixes = location.kind === 'index' ? location.prefixes : [location];
+  const hasPage = prefixes.some((each) =>
+    'page' in each
+      ? each.page !== undefined
+      : 'registeredApi' in each && each.registeredApi.page !== undefined,
+  );
+  return hasPage && exchange.header('accept')?.includes('text/html') === true;
+}
+
+/**
+ * Replaces the challenge of HTTP Basic for a request of the page that is sent with cookies, because browsers open a dialog
+ * of their own for such a challenge.
+ */
+export function withoutDialog(
+  exchange: ServerExchange,
+  response: RestResponse,
+  page: BrowsablePage | undefined,
+): RestResponse {
+  const challenge = response.headers?.['WWW-Authenticate'];
+  if (page?.sendsCookies !== true || challenge === undefined) return response;
+  if (exchange.header('x-requested-with') !== 'XMLHttpRequest') return response;
+  return {
+    ...response,
+    headers: {
+      ...response.headers,
+      'WWW-Authenticate': challenge.replace(/(^|, )Basic(?= |,|$)/gi, '$1xBasic'),
+    },
+  };
 }
 
 /**

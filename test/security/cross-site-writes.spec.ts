@@ -1,0 +1,238 @@
+// @tags http
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { Action, basic, guard, Restify, RestifyController } from 'nestjs-restify';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+
+interface SessionRequest {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  user?: object;
+}
+
+/** The application's session: a cookie with the name of the user. */
+function readSession(request: SessionRequest): void {
+  const name = /session=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
+  if (name !== undefined) request.user = { name };
+}
+
+/** A guard of the application that reads the session's cookie. */
+@Injectable()
+class CookieGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    readSession(context.switchToHttp().getRequest<SessionRequest>());
+    return true;
+  }
+}
+
+@Injectable()
+class KeyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<SessionRequest>();
+    if (request.headers['x-api-key'] === 'right') request.user = { name: 'machine' };
+    return true;
+  }
+}
+
+/** Everybody may write, known by the middleware's session or not. */
+@Restify({ app: 'forged', bulk: true })
+@Entity('forged_open')
+class Open {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+}
+
+@RestifyController(Open)
+class OpenController {
+  @Action({ detail: false, methods: ['POST'] })
+  sync(): object {
+    return { done: true };
+  }
+}
+
+@Restify({
+  app: 'forged',
+  authentication: [
+    guard(KeyGuard, { header: 'X-Api-Key' }),
+    CookieGuard,
+    basic((name, password) => (password === 'right' ? { name } : null)),
+  ],
+})
+@Entity('forged_open', { synchronize: false })
+class Mixed {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+}
+
+@Restify({ app: 'forged', guards: [CookieGuard] })
+@Entity('forged_open', { synchronize: false })
+class Guarded {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+}
+
+const COOKIE = { cookie: 'session=ann' };
+const CROSS = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+const REFUSED =
+  'Cross-site request refused: pages of this origin may not send it with cookies. Authenticate by a header, or have the origin added to trustedOrigins.';
+
+describe.each<[title: string, path: string]>([
+  ['a session of the application', '/rest/v1/forged/open/'],
+  ['a guard in `authentication`', '/rest/v1/forged/mixed/'],
+  ['guards of the model', '/rest/v1/forged/guarded/'],
+])('unsafe requests that are known by %s', (_title, path) => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({
+      entities: [Open, Mixed, Guarded],
+      controllers: [OpenController],
+      // The model without a scheme cannot describe the 403 of a session that the application sets by itself.
+      undescribed: [403],
+      restify: { trustedOrigins: ['https://admin.example'] },
+      configure: (app) => {
+        app.use((request: SessionRequest, _response: unknown, next: () => void) => {
+          if (path.includes('open')) readSession(request);
+          next();
+        });
+      },
+    });
+  });
+  afterAll(() => started.close());
+
+  const post = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+    (await started.client.post(path, { name: 'a' }, { headers })).status;
+  const own = (): string => `http://127.0.0.1:${started.port}`;
+
+  test('are refused from another site and from another origin of the same site, and nothing is written', async () => {
+    const before = await started.dataSource.getRepository(Open).count();
+    const { status, json } = await started.client.post(
+      path,
+      { name: 'a' },
+      { headers: { ...COOKIE, ...CROSS } },
+    );
+    expect([status, json]).toEqual([403, { detail: REFUSED }]);
+    expect(await post({ ...COOKIE, 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' })).toBe(403);
+    expect(await post({ ...COOKIE, 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await started.dataSource.getRepository(Open).count()).toBe(before);
+  });
+
+  test.each<[headers: Readonly<Record<string, string>>]>([
+    [{ origin: 'https://evil.example' }],
+    [{ origin: 'null' }],
+    [{ origin: 'https://127.0.0.1' }],
+    [{ origin: 'https://admin.example.evil.example' }],
+  ])('are refused by their Origin where browsers send no Sec-Fetch-Site: %j', async (headers) => {
+    expect(await post({ ...COOKIE, ...headers })).toBe(403);
+  });
+
+  test('are served for the own origin, for trusted origins, and for clients that are not browsers', async () => {
+    expect(await post({ ...COOKIE, 'sec-fetch-site': 'same-origin' })).toBe(201);
+    expect(await post({ ...COOKIE, 'sec-fetch-site': 'none' })).toBe(201);
+    expect(await post({ ...COOKIE, origin: own() })).toBe(201);
+    expect(await post({ ...COOKIE, 'sec-fetch-site': 'cross-site', origin: 'https://admin.example' })).toBe(
+      201,
+    );
+    expect(await post(COOKIE)).toBe(201);
+  });
+
+  test('are refused by every unsafe method, with and without a body, and safe ones are served', async () => {
+    const headers = { ...COOKIE, ...CROSS };
+    const { id } = await started.dataSource.getRepository(Open).save({ name: 'b' });
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      const { status } = await started.client.send(method, `${path}${id}/`, { body: { name: 'c' }, headers });
+      expect([method, status]).toEqual([method, 403]);
+    }
+    // A form without a content type is a simple request of CORS.
+    expect((await started.client.send('POST', path, { headers })).status).toBe(403);
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      expect([method, (await started.client.send(method, path, { headers })).status]).toEqual([method, 200]);
+    expect((await started.dataSource.getRepository(Open).findOneByOrFail({ id })).name).toBe('b');
+  });
+});
+
+describe('unsafe requests from another site', () => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({
+      entities: [Open, Mixed, Guarded],
+      controllers: [OpenController],
+      undescribed: [403],
+      configure: (app) => {
+        app.use((request: SessionRequest, _response: unknown, next: () => void) => {
+          readSession(request);
+          next();
+        });
+      },
+    });
+  });
+  afterAll(() => started.close());
+
+  test('are served without a session: what everybody may do needs no cookie', async () => {
+    const { status } = await started.client.post(
+      '/rest/v1/forged/open/',
+      { name: 'a' },
+      { headers: { ...CROSS, cookie: 'theme=dark' } },
+    );
+    expect(status).toBe(201);
+  });
+
+  test('are refused in bulk and at actions', async () => {
+    const headers = { ...COOKIE, ...CROSS };
+    expect((await started.client.post('/rest/v1/forged/open/', [{ name: 'a' }], { headers })).status).toBe(
+      403,
+    );
+    expect((await started.client.post('/rest/v1/forged/open/sync/', undefined, { headers })).status).toBe(
+      403,
+    );
+    expect(
+      (await started.client.post('/rest/v1/forged/open/sync/', undefined, { headers: COOKIE })).status,
+    ).toBe(200);
+  });
+});
+
+describe('credentials in a header, which no form of another site can send', () => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [Open, Mixed, Guarded], controllers: [OpenController] });
+  });
+  afterAll(() => started.close());
+
+  const post = (headers: Readonly<Record<string, string>>): Promise<number> =>
+    started.client
+      .post('/rest/v1/forged/mixed/', { name: 'a' }, { headers: { ...COOKIE, ...CROSS, ...headers } })
+      .then(({ status }) => status);
+
+  test('are served beside a cookie', async () => {
+    expect(await post({ 'x-api-key': 'right' })).toBe(201);
+    expect(await post({ authorization: `Basic ${Buffer.from('ann:right').toString('base64')}` })).toBe(201);
+  });
+
+  test('that are wrong do not make a cookie good', async () => {
+    expect(await post({ 'x-api-key': 'wrong' })).toBe(403);
+  });
+});
+
+test('an origin with a path, without a scheme, or a wildcard refuses to start', async () => {
+  const trustedOrigins = ['https://admin.example/app', 'admin.example', '*', 'https://a.example:443'];
+  await expect(
+    startApp({ entities: [Open], controllers: [OpenController], restify: { trustedOrigins } }),
+  ).rejects.toThrow(/trustedOrigins\[0\].*trustedOrigins\[1\].*trustedOrigins\[2\].*trustedOrigins\[3\]/s);
+  await expect(
+    startApp({
+      entities: [Open],
+      controllers: [OpenController],
+      restify: { trustedOrigins: 'https://a.example' as never },
+    }),
+  ).rejects.toThrow(/trustedOrigins: "https:\/\/a\.example" is no list/);
+});
