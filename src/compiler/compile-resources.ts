@@ -55,6 +55,10 @@ export function compileResources(blueprint: CompilerInput, parts: ResourceParts)
     if (!shell) continue;
     shell.relations = compileRelations(entity, shells, through);
     shell.overlapping = overlappingRelations(shell.relations.values());
+    shell.referrers = entity.referrers.flatMap(({ entity: referrer, onDelete }) => {
+      const resource = shells.get(referrer);
+      return resource ? [{ resource, onDelete }] : [];
+    });
   }
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);

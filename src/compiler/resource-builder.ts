@@ -23,6 +23,7 @@ import type {
   OrderTerm,
   OrderingField,
   Placeholder,
+  Referrer,
   SearchField,
 } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
@@ -51,6 +52,7 @@ export class ResourceBuilder implements Resource {
   relations: ReadonlyMap<string, Relation> = new Map();
   overlapping: readonly ToOneRelation[] = [];
   operations: ReadonlySet<Operation> = new Set();
+  referrers: readonly Referrer[] = [];
   objectLabel: ObjectLabel | undefined = undefined;
   renamed: ReadonlyMap<string, string> = new Map();
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();

@@ -42,6 +42,7 @@ function resourceOf(
     shape: undefined,
     labelsParameter: undefined,
     objectLabel: undefined,
+    referrers: [],
     conditional: undefined,
     bulk: undefined,
     cacheControl: undefined,

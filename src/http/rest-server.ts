@@ -18,7 +18,7 @@ import type { UnknownEntities } from '../restify.options.js';
 import { setActionContext } from './action-context.js';
 import type { RegisteredApi } from './api-registration.js';
 import { respondWithIndex } from './api-root.js';
-import { respondWithAsset, servePage, variesByDestination } from './browsable/serve-page.js';
+import { respondWithAsset, servePage, varyByDestination } from './browsable/serve-page.js';
 import { PrefixRegistry } from './prefix-registry.js';
 import { isDescriptionRequest, RequestAuthorizer, RequestStates } from './request-authorizer.js';
 import { getAllowHeader, ResponseSender } from './response-sender.js';
@@ -127,10 +127,9 @@ export class RestServer {
    */
   setInitialHeaders(exchange: ServerExchange): void {
     const state = this.states.getState(exchange);
-    if (state.hasInitialHeaders !== true && this.matcher.isGenerated(state.location)) {
-      if (variesByDestination(exchange, state.location)) exchange.setHeader('Vary', 'Sec-Fetch-Dest');
-      exchange.setContractHeaders(getAllowHeader(state.location));
-    }
+    if (state.hasInitialHeaders === true || !this.matcher.isGenerated(state.location)) return;
+    varyByDestination(exchange, state.location);
+    exchange.setContractHeaders(getAllowHeader(state.location));
     state.hasInitialHeaders = true;
   }
 

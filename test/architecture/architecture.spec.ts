@@ -410,6 +410,7 @@ const EXPORTED_TYPES = [
   'OrderingDescription',
   'PageDocuments',
   'PageLogin',
+  'PageMessages',
   'PaginationParameters',
   'ReadableFieldDescription',
   'RelationDescription',

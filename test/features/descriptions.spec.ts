@@ -53,7 +53,7 @@ class Author {
 class Note {
   @PrimaryGeneratedColumn() id: number;
   @Column() text: string;
-  @ManyToOne(() => Author, (author) => author.notes) author: Relation<Author>;
+  @ManyToOne(() => Author, (author) => author.notes, { onDelete: 'CASCADE' }) author: Relation<Author>;
 }
 
 @Restify({ app: 'dsc', label: 'word' })
@@ -93,7 +93,7 @@ class Post_ {
   @Column({ type: 'int', nullable: true }) votes: number | null;
   @Column({ type: 'simple-enum', enum: ['draft', 'sent'], default: 'draft' }) state: string;
   @ManyToOne(() => Author, (author) => author.posts) author: Relation<Author>;
-  @ManyToOne(() => Note, { nullable: true }) note: Relation<Note> | null;
+  @ManyToOne(() => Note, { nullable: true, onDelete: 'SET NULL' }) note: Relation<Note> | null;
   @ManyToMany(() => Tag) @JoinTable() tags: Relation<Tag[]>;
 }
 
@@ -181,6 +181,42 @@ describe('descriptions', () => {
       with: 'with',
       formats: { parameter: 'format', names: { csv: 'text/csv' } },
     });
+  });
+
+  test('the methods are those that the caller may use', async () => {
+    expect((await describeUrl('/rest/v1/dsc/post/', AS_ANN)).methods).toEqual([
+      'GET',
+      'POST',
+      'PATCH',
+      'DELETE',
+    ]);
+    expect((await describeUrl('/rest/v1/dsc/post/1/', AS_ANN)).methods).toEqual([
+      'GET',
+      'PUT',
+      'PATCH',
+      'DELETE',
+    ]);
+    expect((await describeUrl('/rest/v1/dsc/note/1/')).methods).toEqual([]);
+  });
+
+  test('a deletion names what goes with it, without models that the caller may not view', async () => {
+    expect((await describeUrl('/rest/v1/dsc/author/1/', AS_ANN)).deletion).toEqual({
+      cascade: ['dsc.note'],
+      change: [],
+      restrict: ['dsc.post'],
+    });
+    expect((await describeUrl('/rest/v1/dsc/author/1/')).deletion).toEqual({
+      cascade: [],
+      change: [],
+      restrict: ['dsc.post'],
+    });
+    expect((await describeUrl('/rest/v1/dsc/note/1/', AS_ANN)).deletion).toEqual({
+      cascade: [],
+      change: ['dsc.post'],
+      restrict: [],
+    });
+    expect((await describeUrl('/rest/v1/dsc/author/', AS_ANN)).deletion).toBeUndefined();
+    expect((await describeUrl('/rest/v1/dsc/note/1/')).deletion).toBeUndefined();
   });
 
   test('filters have a name, a field, a lookup and a type', async () => {

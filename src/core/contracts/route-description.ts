@@ -112,6 +112,16 @@ export interface RelationDescription {
   readonly label: string | null;
 }
 
+/** The models, as `<app>.<model>`, whose objects refer to a deleted one, by what happens to them. */
+export interface DeletionDescription {
+  /** Deleted with it. */
+  readonly cascade: readonly string[];
+  /** Changed: their reference becomes null. */
+  readonly change: readonly string[];
+  /** They prevent the deletion. */
+  readonly restrict: readonly string[];
+}
+
 export interface BulkDescription {
   readonly methods: readonly ('POST' | 'PATCH' | 'DELETE')[];
   /** The maximum number of objects of one request. */
@@ -137,6 +147,8 @@ export interface ShapeDescription {
 /** What a caller may read and query at the URL of a list or of an object. What it may not use is absent. */
 export interface QueryDescription {
   readonly kind: RouteKind;
+  /** The methods that the caller may use at this URL, without HEAD and OPTIONS. */
+  readonly methods: readonly string[];
   /** The template of an object's label: `{first_name} {last_name}`. Absent if the model has none for this caller. */
   readonly label?: string;
   /** The fields of a body whose values identify its object in a URL; absent if the caller may not read them. */
@@ -156,6 +168,8 @@ export interface QueryDescription {
   readonly nested: readonly NestedDescription[];
   readonly custom: readonly ActionDescription[];
   readonly relations: Readonly<Record<string, RelationDescription>>;
+  /** Absent if the caller may not delete the object of this URL. */
+  readonly deletion?: DeletionDescription;
   readonly bulk?: BulkDescription;
   readonly conditional?: ConditionalDescription;
   readonly idempotency?: { readonly header: 'Idempotency-Key' };

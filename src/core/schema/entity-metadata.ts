@@ -3,6 +3,7 @@ import type { Column } from './column.js';
 import type { NullsPlace } from '../query/condition.js';
 import type { DataType } from './data-type.js';
 import type { Exposure } from './exposure.js';
+import type { DeleteEffect } from './delete-effect.js';
 import type { ValueRules } from './value-rules.js';
 
 /** A column with its metadata in the entity. */
@@ -105,6 +106,14 @@ export interface JunctionConflict {
 
 export type RelationDescription = ToOneDescription | ReverseDescription | ManyToManyDescription;
 
+/** An entity whose rows refer to those of another one. */
+export interface ReferrerDescription {
+  /** Its id. */
+  readonly entity: string;
+  /** What the deletion of a row does to those that refer to it: `change` sets their foreign keys to null. */
+  readonly onDelete: DeleteEffect;
+}
+
 /** The adapter's metadata of an entity: plain data, in declaration order. */
 export interface EntityDescription {
   /** Its identifier, unique in its data source. */
@@ -127,6 +136,8 @@ export interface EntityDescription {
   /** The id of the ORM's column with the time of the last update. */
   readonly modified?: string;
   readonly relations: readonly RelationDescription[];
+  /** Entities with foreign keys to its table. */
+  readonly referrers: readonly ReferrerDescription[];
   /** Many-to-many relations without a join table on either side. */
   readonly unjoined: readonly RelationDescriptionBase[];
   /** Paths of relations of embedded objects that TypeORM neither reads nor writes, in an entity that extends another in its table. */

@@ -4,10 +4,17 @@ import type { Lookup } from '../query/row-filter.js';
 import type { ObjectLabel } from './object-label.js';
 import type { Column } from './column.js';
 import type { DataType } from './data-type.js';
+import type { DeleteEffect } from './delete-effect.js';
 import type { Field } from './field.js';
 import type { QueryLimits } from './limits.js';
 import type { Operation } from './operation.js';
 import type { Relation, ToManyRelation, ToOneRelation } from './relation.js';
+
+/** A model whose objects refer to those of another one by a foreign key. */
+export interface Referrer {
+  readonly resource: ResourceSchema;
+  readonly onDelete: DeleteEffect;
+}
 
 /** The columns that identify a row in a URL. The values of a composite key are in the order of its columns. */
 export interface Key {
@@ -123,6 +130,8 @@ export interface ResourceSchema {
   /** Relations to served models that share a column with another relation, so that writing one changes the other. */
   readonly overlapping: readonly ToOneRelation[];
   readonly operations: ReadonlySet<Operation>;
+  /** The models whose objects refer to its own. */
+  readonly referrers: readonly Referrer[];
   /** The label of its objects; undefined without the option `label`. */
   readonly objectLabel: ObjectLabel | undefined;
   /** True if its fields were selected by a client: its statements are cached separately. */

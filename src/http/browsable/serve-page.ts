@@ -26,15 +26,16 @@ export function servePage(exchange: ServerExchange, location: PathLocation): boo
   return true;
 }
 
-/** Whether another destination of the same request, such as a frame, may get the page, or the page's may get JSON. */
-export function variesByDestination(exchange: ServerExchange, location: PathLocation): boolean {
+/** Other destinations of the same request, such as a frame, get no page: caches must tell them apart. */
+export function varyByDestination(exchange: ServerExchange, location: PathLocation): void {
   const prefixes = location.kind === 'index' ? location.prefixes : [location];
   const hasPage = prefixes.some((each) =>
     'page' in each
       ? each.page !== undefined
       : 'registeredApi' in each && each.registeredApi.page !== undefined,
   );
-  return hasPage && exchange.header('accept')?.includes('text/html') === true;
+  if (hasPage && exchange.header('accept')?.includes('text/html') === true)
+    exchange.setHeader('Vary', 'Sec-Fetch-Dest');
 }
 
 /**

@@ -17,6 +17,7 @@ import { mayReadLabel } from '../../features/labels/add-labels.stage.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
+import { describeDeletion, describeMethods } from './describe-deletion.js';
 import { describeListParameters } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
 import { describeReadableFields } from './describe-readable-fields.js';
@@ -39,8 +40,12 @@ export async function describeQueries(
   const granted = await context.access.tryAuthorize(resource, 'GET');
   const view = granted && restrictFields(resource, granted);
   const isList = route.operations.get('GET') === 'list';
+  const methods = await describeMethods(route, context);
+  const mayDelete = methods.includes('DELETE') && route.operations.get('DELETE') === 'destroy';
   return {
     kind,
+    methods,
+    ...(mayDelete && { deletion: await describeDeletion(route, context) }),
     ...(view && describeObjects(route, view, context)),
     fields: view ? describeReadableFields(view.fields) : {},
     ...(view && isList ? await describeListOf(view, context) : NO_PARAMETERS),

@@ -13,6 +13,7 @@ import type { DataType } from '../../../core/schema/data-type.js';
 import { knownDialectFamily } from '../dialect-family.js';
 import type { DialectFamily } from '../dialect-family.js';
 import { declaredProperties, isEntitySchema, schemaTarget } from './declared-properties.js';
+import { describeReferrers } from './describe-referrers.js';
 import { describeRules } from './describe-rules.js';
 import { describeExposures } from './describe-exposures.js';
 import { describeRelations, describeUnjoined, unmappedRelations } from './describe-relations.js';
@@ -101,6 +102,7 @@ function describeEntity(
     relations: describeRelations(source),
     exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
     rules: rules ? describeRules(metadata, rules) : new Map(),
+    referrers: describeReferrers(metadata, dataSource),
     unjoined: describeUnjoined(source),
     unmapped: unmappedRelations(source),
     orderBy: describeOrder(metadata),
