@@ -9,7 +9,8 @@ const ESM = '--experimental-vm-modules --no-warnings';
 const FIRST = { config: 'jest.config.js', options: ESM };
 const SECOND = { config: 'test/worlds/nest-11/jest.config.js', options: '' };
 /** What `npm test` leaves to `npm run test:rest`: folders, and a spec that runs for a minute. */
-const REST = '(^|/)test/((package|docs|clients|sample-app|faults|worlds)/|oracle/planted-faults)';
+const REST =
+  '(^|/)test/((package|docs|clients|sample-app|faults|worlds|browser)/|fastify/browser-|oracle/planted-faults)';
 
 const RUNS = {
   everyday: [{ ...FIRST, title: 'NestJS 12, TypeORM 1, as ES modules', files: `^(?!.*${REST})` }],

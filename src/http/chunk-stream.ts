@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
  * chunk before the previous one is consumed: a buffered chunk for each slow client would survive garbage collections.
  */
 export class ChunkStream extends Readable {
-  private readonly chunks: AsyncIterator<string>;
+  private readonly chunks: AsyncIterator<string | Uint8Array>;
 
-  constructor(pieces: AsyncIterable<string>) {
+  constructor(pieces: AsyncIterable<string | Uint8Array>) {
     super({ objectMode: true, highWaterMark: 0 });
     this.chunks = pieces[Symbol.asyncIterator]();
   }

@@ -13,9 +13,9 @@ import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
 import { throttleRequest } from '../features/throttling/throttle.stage.js';
 import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
-import { valueResponse } from '../request/response/rest-response.js';
 import type { UnknownEntities } from '../restify.options.js';
 import { setActionContext } from './action-context.js';
+import { actionResponse } from './action-response.js';
 import type { RegisteredApi } from './api-registration.js';
 import { respondWithIndex } from './api-root.js';
 import { respondWithAsset, servePage, varyByDestination } from './browsable/serve-page.js';
@@ -231,10 +231,9 @@ export class RestServer {
     if (exchange.isResponseSent) return;
     const { context, registeredApi, state } = await this.authorizer.authorizeOnce(exchange);
     const operation = context.route.actions.get(servedMethod(exchange.method))?.operation;
-    const response =
-      value === undefined && code !== undefined
-        ? { status: code }
-        : valueResponse(code ?? statusOf(operation), value, state.validators);
+    const status = code ?? statusOf(operation);
+    const { validators } = state;
+    const response = actionResponse(value, { status, isExplicit: code !== undefined, validators });
     await this.sender.send(
       exchange,
       operation ? registeredApi.pipeline.applyCacheHeaders(context, response) : response,

@@ -92,7 +92,7 @@ export function setConnectionHeader(response: ServerResponse, target: HeaderTarg
     target.setHeader('Connection', 'close');
 }
 
-async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string>): Promise<void> {
+async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
   // HEAD has no body: the first page has shown that there is no error.
   if (target.req.method === 'HEAD') {
     await pieces[Symbol.asyncIterator]().return?.();

@@ -1,6 +1,6 @@
 // @tags http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { HttpCode, Injectable, Req, Res, Scope, UseGuards } from '@nestjs/common';
+import { HttpCode, Injectable, Req, Res, Scope, StreamableFile, UseGuards } from '@nestjs/common';
 import type { CanActivate } from '@nestjs/common';
 import {
   Action,
@@ -185,6 +185,14 @@ class ActController {
     return { pk: pk ?? null };
   }
 
+  @Action({ detail: false, methods: ['GET', 'POST'] })
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.from([0, 255, 10]), {
+      type: 'application/pdf',
+      disposition: 'attachment; filename="a.pdf"',
+    });
+  }
+
   @Action({ detail: true })
   failing(): object {
     throw new Error('secret text');
@@ -250,6 +258,23 @@ describe('controllers of the application that join generated endpoints', () => {
     );
     const closed = await client.get('/rest/v1/act/actparent/1/closed/', as);
     expect([closed.status, Object.keys(closed.json as object)]).toEqual([403, ['detail']]);
+  });
+
+  test('a file that a method returns is sent as it is, and HEAD has its headers alone', async () => {
+    const headers = {
+      'content-type': 'application/pdf',
+      'content-disposition': 'attachment; filename="a.pdf"',
+      'content-length': '3',
+      'x-frame-options': 'DENY',
+    };
+    const path = '/rest/v1/act/actparent/file/';
+    const bytes = await fetch(`http://127.0.0.1:${started.port}${path}`, as);
+    expect([...new Uint8Array(await bytes.arrayBuffer())]).toEqual([0, 255, 10]);
+    expect(Object.fromEntries(bytes.headers)).toMatchObject(headers);
+    const head = await started.client.send('HEAD', path, as);
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers).toMatchObject(headers);
+    expect((await started.client.post(path, {}, as)).headers).toMatchObject(headers);
   });
 
   test("a method may write the response itself, and what it throws is no one else's to read", async () => {

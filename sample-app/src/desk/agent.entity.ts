@@ -4,7 +4,7 @@ import type { Relation } from 'typeorm';
 import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
-@Restify(DESK)
+@Restify({ ...DESK, label: 'name' })
 @Entity('desk_agent')
 export class Agent {
   @PrimaryGeneratedColumn()

@@ -134,7 +134,7 @@ export function sendReply(headers: ReplyHeaders, response: RestResponse, allow: 
 }
 
 /** HEAD has no body: the first page has shown that there is no error. */
-async function sendHead(reply: FastifyReply, pieces: AsyncIterable<string>): Promise<void> {
+async function sendHead(reply: FastifyReply, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
   await pieces[Symbol.asyncIterator]().return?.();
   reply.send();
 }
@@ -143,7 +143,7 @@ async function sendHead(reply: FastifyReply, pieces: AsyncIterable<string>): Pro
  * Resolves when everything is written, or the client has disconnected. Rejects if a chunk fails: Fastify has closed the
  * connection then.
  */
-function sendStream(reply: FastifyReply, pieces: AsyncIterable<string>): Promise<void> {
+function sendStream(reply: FastifyReply, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
   const stream = new ChunkStream(pieces);
   return new Promise((resolve, reject) => {
     stream.once('error', reject);

@@ -40,7 +40,7 @@ class Pages implements AsyncIterable<readonly Row[]> {
 async function textOf(body: ResponseBody): Promise<string> {
   if (body.kind === 'text') return body.text;
   const pieces: string[] = [];
-  for await (const piece of body.pieces) pieces.push(piece);
+  for await (const piece of body.pieces) pieces.push(String(piece));
   return pieces.join('');
 }
 

@@ -10,7 +10,7 @@ export interface RestResponse {
 /** A complete text, or chunks generated while they are sent. */
 export type ResponseBody =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'stream'; readonly pieces: AsyncIterable<string> };
+  | { readonly kind: 'stream'; readonly pieces: AsyncIterable<string | Uint8Array> };
 
 /** The response for the value of an operation or of a method of the application: undefined is 204. */
 export function valueResponse(

@@ -15,6 +15,15 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A request that may change something. */
+export interface WriteOptions {
+  readonly method: string;
+  /** Sent as JSON; undefined for no body. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export const JSON_TYPE = 'application/json';
 export const DESCRIPTION_TYPE = 'application/vnd.restify.description+json';
 
@@ -26,18 +35,50 @@ export class Client {
   ) {}
 
   /** @param url a path with its query, below the origin of the page. Rejects if the server cannot be reached, or the request is aborted. */
-  async get(url: string, { accept, signal }: RequestOptions): Promise<Exchange> {
-    const headers = this.headersFor(accept);
+  get(url: string, { accept, signal }: RequestOptions): Promise<Exchange> {
+    return this.fetch({ url, headers: this.headersFor(accept) }, signal);
+  }
+
+  /** As `get`, with any method. */
+  send(url: string, { method, body, headers, signal }: WriteOptions): Promise<Exchange> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const request: SentRequest = {
+      method,
+      url,
+      headers: {
+        ...this.headersFor(JSON_TYPE),
+        ...this.csrfHeader(),
+        ...(text === undefined ? {} : { 'Content-Type': JSON_TYPE }),
+        ...headers,
+      },
+      ...(text === undefined ? {} : { body: text }),
+    };
+    return this.fetch(request, signal);
+  }
+
+  private async fetch(request: SentRequest, signal: AbortSignal | undefined): Promise<Exchange> {
+    const { url, method, headers, body } = request;
     const begin = performance.now();
     const response = await fetch(url, {
+      method: method ?? 'GET',
       headers,
+      ...(body === undefined ? {} : { body }),
       cache: 'no-store',
       // With cookies, the browser would open its own dialog at each 401 with a challenge.
       credentials: this.config.login.cookie === true ? 'same-origin' : 'omit',
       redirect: 'follow',
       ...(signal && { signal }),
     });
-    return { request: { url, headers }, response, milliseconds: performance.now() - begin };
+    return { request, response, milliseconds: performance.now() - begin };
+  }
+
+  /** The token that a session of the application requires of unsafe methods. */
+  private csrfHeader(): Readonly<Record<string, string>> {
+    const { csrf } = this.config.login;
+    const found = csrf && document.cookie.split('; ').find((each) => each.startsWith(`${csrf.cookie}=`));
+    return csrf && found !== undefined
+      ? { [csrf.header]: decodeURIComponent(found.slice(csrf.cookie.length + 1)) }
+      : {};
   }
 
   private headersFor(accept: string): Record<string, string> {

@@ -53,14 +53,20 @@ export class Loader {
       return { url, reply: described, description: undefined, parent: undefined };
     const labels = description && !isIndex(description) ? description.with : undefined;
     const labelled = labels === undefined ? url : withParameters(url, { [labels]: 'labels' });
-    const reply = await this.read(await this.client.get(labelled, { accept: JSON_TYPE, signal }));
+    const reply = await toReply(await this.client.get(labelled, { accept: JSON_TYPE, signal }));
     return { url, reply, description, parent: await this.describeParent(url, description, signal) };
+  }
+
+  /** The description of a list or an object; undefined if the caller gets none. */
+  async describeUrl(path: string, signal: AbortSignal): Promise<RouteDescription | undefined> {
+    const description = descriptionOf(await this.describe(path, signal));
+    return description && !isIndex(description) ? description : undefined;
   }
 
   private async describe(path: string, signal: AbortSignal): Promise<Reply> {
     const known = this.descriptions.get(path);
     if (known) return known;
-    const reply = await this.read(await this.client.get(path, { accept: DESCRIPTION_TYPE, signal }));
+    const reply = await toReply(await this.client.get(path, { accept: DESCRIPTION_TYPE, signal }));
     if (reply.status === 200) this.descriptions.set(path, reply);
     return reply;
   }
@@ -77,11 +83,15 @@ export class Loader {
     const above = descriptionOf(await this.describe(path, signal));
     return above && !isIndex(above) ? { path, description: above } : undefined;
   }
+}
 
-  private async read({ request, response, milliseconds }: Exchange): Promise<Reply> {
-    const { value, text, cut } = await readBody(response, MOST_ROWS);
-    return { request, status: response.status, headers: response.headers, milliseconds, text, value, cut };
-  }
+/** Reads the body of a response; of a list at most `limit` rows. */
+export async function toReply(
+  { request, response, milliseconds }: Exchange,
+  limit = MOST_ROWS,
+): Promise<Reply> {
+  const { value, text, cut } = await readBody(response, limit);
+  return { request, status: response.status, headers: response.headers, milliseconds, text, value, cut };
 }
 
 function descriptionOf({ status, value }: Reply): Loaded['description'] {

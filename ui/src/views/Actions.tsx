@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { ActionForm } from '../forms/ActionForm.js';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
@@ -21,8 +22,12 @@ export function Actions({ description, isObject }: ActionsProps): JSX.Element | 
       <ul>
         {actions.map(({ name, methods }) => (
           <li key={name}>
-            <code>{methods.join(', ')}</code>{' '}
-            {methods.includes('GET') ? <a href={`${base}${name}/`}>{name}</a> : <span>{name}</span>}
+            {methods.includes('GET') && <a href={`${base}${name}/`}>{name}</a>}
+            {methods
+              .filter((method) => method !== 'GET')
+              .map((method) => (
+                <ActionForm key={method} name={name} method={method} url={`${base}${name}/`} />
+              ))}
           </li>
         ))}
       </ul>

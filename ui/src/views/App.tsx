@@ -36,7 +36,10 @@ export function App({
   const [version, setVersion] = useState(0);
   const [state, setState] = useState<PageState>({ kind: 'loading', before: undefined });
   const aborting = useRef<AbortController>();
-  const reload = useCallback(() => {
+  const [notice, setNotice] = useState('');
+  const [showsLogin, setShowsLogin] = useState(false);
+  const reload = useCallback((message = '') => {
+    setNotice(message);
     setVersion((before) => before + 1);
   }, []);
 
@@ -53,7 +56,8 @@ export function App({
   }, [config, reload]);
   const links = useMemo(() => new Links(config, location.origin, location.pathname), [config]);
 
-  const navigate = useCallback((next: string) => {
+  const navigate = useCallback((next: string, message = '') => {
+    setNotice(message);
     history.replaceState({ scroll: scrollY } satisfies Scrolled, '');
     history.pushState({}, '', next);
     setUrl(currentUrl());
@@ -106,11 +110,28 @@ export function App({
     };
   }, [url, version, loader]);
 
-  const context: PageContext = { config, client, session, links, language, url, navigate, reload };
+  const openLogin = useCallback(() => {
+    setShowsLogin(true);
+  }, []);
+  const context: PageContext = {
+    config,
+    client,
+    loader,
+    session,
+    links,
+    language,
+    url,
+    navigate,
+    openLogin,
+    reload,
+  };
   return (
     <Page.Provider value={context}>
       <Frame
         state={state}
+        notice={notice}
+        showsLogin={showsLogin}
+        setShowsLogin={setShowsLogin}
         cancel={() => {
           aborting.current?.abort();
         }}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { FilterDescription } from '../../../src/core/contracts/route-description.js';
 import { text } from '../messages/messages.js';
+import { fromLocalInput, toLocalInput } from '../values/local-time.js';
 
 interface FilterValueProps {
   readonly filter: FilterDescription;
@@ -114,18 +115,4 @@ function inputType({ type }: FilterDescription): string {
     default:
       return 'text';
   }
-}
-
-/** The local date and time of an instant, as its input writes it. */
-export function toLocalInput(instant: string): string {
-  const date = new Date(instant);
-  if (instant === '' || Number.isNaN(date.getTime())) return '';
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19);
-}
-
-/** The instant of a local date and time. */
-export function fromLocalInput(local: string): string {
-  const date = new Date(local);
-  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { isIndex } from '../api/load.js';
 import type { Loaded } from '../api/load.js';
 import type { Credentials } from '../api/session.js';
@@ -19,14 +19,17 @@ import { usePage } from './context.js';
 
 interface FrameProps {
   readonly state: PageState;
+  /** What has happened, such as that an object was saved. */
+  readonly notice: string;
+  readonly showsLogin: boolean;
+  setShowsLogin(shows: boolean): void;
   cancel(): void;
   logIn(credentials: Credentials, keep: boolean): void;
 }
 
 /** What surrounds each view: the header with the caller, the way back, and the panels. */
-export function Frame({ state, cancel, logIn }: FrameProps): JSX.Element {
+export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn }: FrameProps): JSX.Element {
   const { reload } = usePage();
-  const [showsLogin, setShowsLogin] = useState(false);
   const loaded = state.kind === 'loaded' ? state.loaded : undefined;
   const shown = shownIn(state);
   const isRefused = loaded?.reply.status === 401;
@@ -36,7 +39,7 @@ export function Frame({ state, cancel, logIn }: FrameProps): JSX.Element {
   }, [title]);
   useEffect(() => {
     if (loaded && loaded.reply.status < 400) setShowsLogin(false);
-  }, [loaded]);
+  }, [loaded, setShowsLogin]);
   return (
     <>
       <a class="skip" href="#content" onClick={focusContent}>
@@ -46,12 +49,15 @@ export function Frame({ state, cancel, logIn }: FrameProps): JSX.Element {
         <Breadcrumbs loaded={shown} />
         <Caller
           openLogin={() => {
-            setShowsLogin((before) => !before);
+            setShowsLogin(!showsLogin);
           }}
         />
       </header>
       <main id="content" tabIndex={-1} aria-busy={state.kind === 'loading'}>
         <h1>{title}</h1>
+        <p class="notice" role="status">
+          {notice}
+        </p>
         <Progress isActive={state.kind === 'loading'} cancel={cancel} />
         {(showsLogin || isRefused) && <Login reply={loaded?.reply} logIn={logIn} />}
         {state.kind === 'failed' && <Problem message={text('networkError')} retry={reload} />}

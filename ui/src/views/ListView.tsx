@@ -4,10 +4,13 @@ import { isIndex, MOST_ROWS } from '../api/load.js';
 import type { Loaded } from '../api/load.js';
 import { toListPage } from '../api/page.js';
 import type { ListPage } from '../api/page.js';
-import { withoutParameters } from '../api/urls.js';
+import { pathOf, withoutParameters } from '../api/urls.js';
+import { BulkForms } from '../forms/BulkForms.js';
+import { ListForms } from '../forms/ListForms.js';
 import { text } from '../messages/messages.js';
 import { Actions } from './Actions.js';
 import { ColumnMenu, useColumns } from './columns.js';
+import type { Columns } from './columns.js';
 import { usePage } from './context.js';
 import { Downloads } from './Downloads.js';
 import { activeFilters } from './filter-state.js';
@@ -16,6 +19,8 @@ import { Link } from './Link.js';
 import { Pager } from './Pager.js';
 import { SearchBox } from './SearchBox.js';
 import { Table } from './Table.js';
+import { useSelection } from './selection.js';
+import type { Selection } from './selection.js';
 import { Tabs } from './Tabs.js';
 
 /** A list: its filters, a table of its rows, and its pages. */
@@ -28,29 +33,47 @@ export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
     links,
   );
   const columns = useColumns(description, page.rows, loaded.url);
+  const selection = useSelection(loaded.url, description);
   return (
     <>
       {parent && <Tabs path={parent.path} description={parent.description} />}
-      {description && (
-        <div class="tools">
-          {description.search && (
-            <SearchBox description={description} parameter={description.search.parameter} />
-          )}
-          {description.filters.length > 0 && <Filters description={description} />}
-          <ColumnMenu columns={columns} />
-          <Downloads description={description} />
-        </div>
-      )}
+      {description && <ListTools description={description} columns={columns} selection={selection} />}
       <p class="summary" role="status">
         {summarize(page, reply.cut)}
       </p>
       {page.rows.length === 0 ? (
         <NoRows description={description} />
       ) : (
-        <Table page={page} description={description} columns={columns.shown} />
+        <Table page={page} description={description} columns={columns.shown} selection={selection} />
       )}
       <Pager page={page} pagination={description?.pagination} />
       {description && <Actions description={description} isObject={false} />}
+    </>
+  );
+}
+
+interface ListToolsProps {
+  readonly description: RouteDescription;
+  readonly columns: Columns;
+  readonly selection: Selection | undefined;
+}
+
+/** What one can do with a list: search, filter, download, create, and change many objects. */
+function ListTools({ description, columns, selection }: ListToolsProps): JSX.Element {
+  const { url } = usePage();
+  const { search, filters, bulk } = description;
+  return (
+    <>
+      <div class="tools">
+        {search && <SearchBox description={description} parameter={search.parameter} />}
+        {filters.length > 0 && <Filters description={description} />}
+        <ColumnMenu columns={columns} />
+        <Downloads description={description} />
+      </div>
+      <ListForms key={pathOf(url)} description={description} />
+      {bulk && selection && (
+        <BulkForms description={description} bulk={bulk} chosen={selection.chosen} clear={selection.clear} />
+      )}
     </>
   );
 }

@@ -7,6 +7,7 @@ import { Actions } from './Actions.js';
 import { usePage } from './context.js';
 import { Downloads } from './Downloads.js';
 import { referenceUrl } from './reference.js';
+import { ObjectForms } from '../forms/ObjectForms.js';
 import { Tabs } from './Tabs.js';
 import { Value } from './Value.js';
 
@@ -31,6 +32,7 @@ export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element
           <Downloads description={description} />
         </div>
       )}
+      {description && <ObjectForms key={pathOf(url)} description={description} row={row} labels={labels} />}
       <dl class="fields">
         {names.map((name) => (
           <div key={name}>

@@ -8,16 +8,18 @@ import { keyTextOf, labelOf } from '../values/label.js';
 import { usePage } from './context.js';
 import { Link } from './Link.js';
 import { referenceUrl } from './reference.js';
+import type { Selection } from './selection.js';
 import { Value } from './Value.js';
 
 interface TableProps {
   readonly page: ListPage;
   readonly description: RouteDescription | undefined;
   readonly columns: readonly string[];
+  readonly selection?: Selection | undefined;
 }
 
 /** The rows of a list, each with a link to its object. */
-export function Table({ page, description, columns }: TableProps): JSX.Element {
+export function Table({ page, description, columns, selection }: TableProps): JSX.Element {
   const { links } = usePage();
   const objects = description?.objects === undefined ? undefined : links.toLocal(description.objects);
   return (
@@ -26,6 +28,14 @@ export function Table({ page, description, columns }: TableProps): JSX.Element {
       <table>
         <thead>
           <tr>
+            {selection && (
+              <ChooseAll
+                keys={page.rows.flatMap(
+                  (row) => keyTextOf(row, description?.key, description?.key_is_text) ?? [],
+                )}
+                selection={selection}
+              />
+            )}
             {objects !== undefined && (
               <th scope="col">
                 <span class="hidden">{text('open')}</span>
@@ -41,6 +51,22 @@ export function Table({ page, description, columns }: TableProps): JSX.Element {
             const key = keyTextOf(row, description?.key, description?.key_is_text);
             return (
               <tr key={key ?? at}>
+                {selection && (
+                  <td>
+                    {key !== undefined && (
+                      <input
+                        type="checkbox"
+                        checked={selection.chosen.includes(key)}
+                        aria-label={text('chooseObject', {
+                          name: escapeText(labelOf(row, description ?? {})),
+                        })}
+                        onChange={(event) => {
+                          selection.choose([key], event.currentTarget.checked);
+                        }}
+                      />
+                    )}
+                  </td>
+                )}
                 {objects !== undefined && (
                   <th scope="row" class="open">
                     {key !== undefined && (
@@ -64,6 +90,27 @@ export function Table({ page, description, columns }: TableProps): JSX.Element {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function ChooseAll({
+  keys,
+  selection,
+}: {
+  readonly keys: readonly string[];
+  readonly selection: Selection;
+}): JSX.Element {
+  return (
+    <th scope="col">
+      <input
+        type="checkbox"
+        checked={keys.length > 0 && keys.every((key) => selection.chosen.includes(key))}
+        aria-label={text('chooseAll')}
+        onChange={(event) => {
+          selection.choose(keys, event.currentTarget.checked);
+        }}
+      />
+    </th>
   );
 }
 

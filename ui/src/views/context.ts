@@ -2,6 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { PageConfig } from '../../../src/http/browsable/page-config.js';
 import type { Client } from '../api/client.js';
+import type { Loader } from '../api/load.js';
 import type { Links } from '../api/links.js';
 import type { Session } from '../api/session.js';
 
@@ -9,15 +10,18 @@ import type { Session } from '../api/session.js';
 export interface PageContext {
   readonly config: PageConfig;
   readonly client: Client;
+  readonly loader: Loader;
   readonly session: Session;
   readonly links: Links;
   readonly language: string;
   /** The path and query of the page. */
   readonly url: string;
-  /** Shows another URL of the API. */
-  navigate(url: string): void;
+  /** Shows another URL of the API. @param notice what has happened, such as that an object was saved. */
+  navigate(url: string, notice?: string): void;
+  /** Shows the form to log in, as after a login has expired. */
+  openLogin(): void;
   /** Requests the URL again. */
-  reload(): void;
+  reload(notice?: string): void;
 }
 
 export const Page = createContext<PageContext | undefined>(undefined);

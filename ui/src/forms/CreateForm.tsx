@@ -1,0 +1,69 @@
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
+import { text } from '../messages/messages.js';
+import { toBody } from './draft.js';
+import { NO_ERRORS, toFormErrors } from './field-errors.js';
+import { specsOf } from './field-spec.js';
+import { Form } from './Form.js';
+import { draftErrors, failureOf } from './form-failure.js';
+import { useDraft } from './use-draft.js';
+import { createKey, useWrite } from './use-write.js';
+
+interface CreateFormProps {
+  readonly description: RouteDescription;
+  /** The path of the list. */
+  readonly url: string;
+  close(): void;
+  /** @param created the body of the response. */
+  done(created: unknown): void;
+}
+
+/** A form for a new object. */
+export function CreateForm({ description, url, close, done }: CreateFormProps): JSX.Element {
+  const specs = specsOf(description, 'POST');
+  const [draft, setDraft] = useDraft(`POST ${url}`);
+  const [errors, setErrors] = useState(NO_ERRORS);
+  const { isBusy, send } = useWrite();
+  // The same request is repeated with the same key, so that a lost response creates no second object.
+  const sent = useRef<{ readonly body: string; readonly key: string }>();
+  const submit = async (): Promise<void> => {
+    let body: Record<string, unknown>;
+    try {
+      body = toBody(draft, specs);
+    } catch (error) {
+      setErrors(draftErrors(error));
+      return;
+    }
+    const written = JSON.stringify(body);
+    if (sent.current?.body !== written) sent.current = { body: written, key: createKey() };
+    const { idempotency } = description;
+    const headers: Readonly<Record<string, string>> = idempotency
+      ? { [idempotency.header]: sent.current.key }
+      : {};
+    const reply = await send(url, { method: 'POST', body, headers });
+    if (!reply || reply.status >= 400) {
+      setErrors(failureOf(reply) ?? toFormErrors(reply?.value, specs));
+      return;
+    }
+    setDraft({});
+    done(reply.value);
+  };
+  return (
+    <Form
+      title={text('createOf', { name: description.name.replace(/ List$/, '') })}
+      specs={specs}
+      initial={{}}
+      draft={draft}
+      errors={errors}
+      isBusy={isBusy}
+      submitLabel={text('create')}
+      change={setDraft}
+      submit={() => void submit()}
+      close={() => {
+        setDraft({});
+        close();
+      }}
+    />
+  );
+}

@@ -1,0 +1,47 @@
+import type { JSX } from 'preact';
+import { text } from '../messages/messages.js';
+import { escapeText } from '../values/escape-text.js';
+import { FieldInput } from './FieldInput.js';
+import type { InputProps } from './FieldInput.js';
+import type { FieldSpec } from './field-spec.js';
+
+/** One field of a form: its label, its rules, its input, and its messages. */
+export function FieldRow(props: InputProps): JSX.Element {
+  const { spec, id, errors, path } = props;
+  const messages = errors.fields[path] ?? [];
+  return (
+    <div class={messages.length > 0 ? 'field wrong' : 'field'}>
+      <label for={id}>
+        {spec.label} {spec.required && <span class="hint">({text('required')})</span>}
+      </label>
+      <div class="input">
+        <FieldInput {...props} />
+      </div>
+      <span class="hint rule">{ruleOf(spec)}</span>
+      {messages.length > 0 && (
+        <ul id={`${id}-errors`} class="errors">
+          {messages.map((message) => (
+            <li key={message}>{escapeText(message)}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function ruleOf({ kind, minLength, maxLength, minValue, maxValue }: FieldSpec): string {
+  const isBounded = kind === 'float' || (kind === 'integer' && !isWholeRange(minValue, maxValue));
+  return [
+    ...(minLength === undefined ? [] : [text('minLength', { count: minLength })]),
+    ...(maxLength === undefined ? [] : [text('maxLength', { count: maxLength })]),
+    ...(minValue === undefined || !isBounded ? [] : [text('minValue', { value: minValue })]),
+    ...(maxValue === undefined || !isBounded ? [] : [text('maxValue', { value: maxValue })]),
+    ...(kind === 'json' || kind === 'list' ? ['JSON'] : []),
+    ...(kind === 'datetime' ? [text('localTime')] : []),
+  ].join(', ');
+}
+
+/** The range of the column's own type says nothing to people. */
+function isWholeRange(min: number | undefined, max: number | undefined): boolean {
+  return (min ?? 0) <= -2_147_483_648 && (max ?? 0) >= 2_147_483_647;
+}

@@ -1,0 +1,49 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
+import type { Row } from '../api/page.js';
+import { pathOf, withSlash } from '../api/urls.js';
+import { text } from '../messages/messages.js';
+import { keyTextOf } from '../values/label.js';
+import { usePage } from '../views/context.js';
+import { CreateForm } from './CreateForm.js';
+import { DraftStore } from './draft-store.js';
+
+/** Creates objects of a list, where the caller may. */
+export function ListForms({ description }: { readonly description: RouteDescription }): JSX.Element | null {
+  const { url, links, navigate, reload } = usePage();
+  const path = withSlash(pathOf(url));
+  const [isOpen, setIsOpen] = useState(() => DraftStore.has(`POST ${path}`));
+  if (!description.methods.includes('POST') || !description.actions.POST) return null;
+  const show = (created: unknown): void => {
+    setIsOpen(false);
+    const key = keyTextOf(created as Row, description.key, description.key_is_text);
+    const objects = description.objects === undefined ? undefined : links.toLocal(description.objects);
+    if (key === undefined || objects === undefined) reload(text('created'));
+    else navigate(`${objects}${key}/`, text('created'));
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="main"
+        aria-expanded={isOpen}
+        onClick={() => {
+          setIsOpen(!isOpen);
+        }}
+      >
+        {text('create')}
+      </button>
+      {isOpen && (
+        <CreateForm
+          description={description}
+          url={path}
+          close={() => {
+            setIsOpen(false);
+          }}
+          done={show}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
+import type { Row } from '../api/page.js';
+import { parentPath, pathOf, withSlash } from '../api/urls.js';
+import { text } from '../messages/messages.js';
+import { labelOf } from '../values/label.js';
+import { usePage } from '../views/context.js';
+import { DeleteForm } from './DeleteForm.js';
+import { DraftStore } from './draft-store.js';
+import { changeMethod, EditForm } from './EditForm.js';
+
+interface ObjectFormsProps {
+  readonly description: RouteDescription;
+  readonly row: Row;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+}
+
+/** Changes and deletes an object, where the caller may. */
+export function ObjectForms({ description, row, labels }: ObjectFormsProps): JSX.Element | null {
+  const { url, navigate, reload } = usePage();
+  const { methods, actions, deletion } = description;
+  const path = withSlash(pathOf(url));
+  const [open, setOpen] = useState<'change' | 'delete' | undefined>(() =>
+    DraftStore.has(`${changeMethod(description)} ${path}`) ? 'change' : undefined,
+  );
+  const mayChange = (methods.includes('PATCH') || methods.includes('PUT')) && actions.PUT !== undefined;
+  const close = (): void => {
+    setOpen(undefined);
+  };
+  if (!mayChange && !deletion) return null;
+  return (
+    <>
+      <div class="row">
+        {mayChange && (
+          <button
+            type="button"
+            aria-expanded={open === 'change'}
+            onClick={() => {
+              setOpen(open === 'change' ? undefined : 'change');
+            }}
+          >
+            {text('change')}
+          </button>
+        )}
+        {deletion && (
+          <button
+            type="button"
+            aria-expanded={open === 'delete'}
+            onClick={() => {
+              setOpen(open === 'delete' ? undefined : 'delete');
+            }}
+          >
+            {text('delete')}
+          </button>
+        )}
+      </div>
+      {open === 'change' && (
+        <EditForm
+          description={description}
+          url={path}
+          labels={labels}
+          close={close}
+          done={() => {
+            close();
+            reload(text('saved'));
+          }}
+        />
+      )}
+      {open === 'delete' && deletion && (
+        <DeleteForm
+          description={description}
+          deletion={deletion}
+          url={path}
+          name={labelOf(row, description)}
+          close={close}
+          done={() => {
+            navigate(parentPath(path) ?? '/', text('deleted'));
+          }}
+        />
+      )}
+    </>
+  );
+}

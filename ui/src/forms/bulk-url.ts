@@ -1,0 +1,24 @@
+import type { BulkDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
+import { parametersOf, pathOf, withParameters, withSlash } from '../api/urls.js';
+
+/** The URL of a list with its filters and search alone; undefined without any, because then all objects would match. */
+export function filteredUrl(
+  url: string,
+  { filters, groups, search }: Pick<RouteDescription, 'filters' | 'groups' | 'search'>,
+): string | undefined {
+  const names = new Set([...filters.map(({ name }) => name), groups, search?.parameter]);
+  const kept = [...parametersOf(url)].filter(([name, value]) => names.has(name) && value !== '');
+  if (kept.length === 0) return undefined;
+  return withParameters(withSlash(pathOf(url)), Object.fromEntries(kept));
+}
+
+/** The URL of the chosen rows. Composite keys contain commas, so they are separated by semicolons. */
+export function selectedUrl(
+  path: string,
+  keys: readonly string[],
+  { bulk, description }: { readonly bulk: BulkDescription; readonly description: RouteDescription },
+): string {
+  const isComposite = description.key_is_text === true || (description.key?.length ?? 1) > 1;
+  const text = keys.map((key) => encodeURIComponent(isComposite ? key : decodeURIComponent(key)));
+  return `${path}?${bulk.keys}=${isComposite ? keys.join(';') : text.join(',')}`;
+}

@@ -1,0 +1,89 @@
+import type {
+  ChoiceDescription,
+  FieldDescription,
+  ReadableFieldDescription,
+  RelationDescription,
+  RouteDescription,
+  ValueKind,
+} from '../../../src/core/contracts/route-description.js';
+
+/** A field of a form. */
+export interface FieldSpec {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: ValueKind;
+  readonly required: boolean;
+  readonly readOnly: boolean;
+  readonly nullable: boolean;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly minValue?: number | undefined;
+  readonly maxValue?: number | undefined;
+  readonly choices?: readonly ChoiceDescription[] | undefined;
+  /** The fields of an embedded object. */
+  readonly children?: readonly FieldSpec[] | undefined;
+  readonly relation?: RelationDescription | undefined;
+}
+
+/** Kinds of fields that no body can contain. */
+const READ_ONLY_KINDS: ReadonlySet<ValueKind> = new Set(['link', 'computed', 'labels', 'reverse-one']);
+
+/** The fields that the caller may write with a method, and those that are shown beside them. */
+export function specsOf(
+  { actions, fields, relations }: RouteDescription,
+  method: 'POST' | 'PUT',
+): readonly FieldSpec[] {
+  return Object.entries(actions[method] ?? {}).map(([name, written]) =>
+    toSpec(name, { written, read: fields[name], relation: relations[name] }),
+  );
+}
+
+interface Described {
+  readonly written: FieldDescription;
+  readonly read: ReadableFieldDescription | undefined;
+  readonly relation?: RelationDescription | undefined;
+}
+
+function toSpec(name: string, { written, read, relation }: Described): FieldSpec {
+  const kind = read?.kind ?? kindOf(written);
+  return {
+    name,
+    kind,
+    relation,
+    label: written.label,
+    required: written.required,
+    readOnly: written.read_only || READ_ONLY_KINDS.has(kind),
+    // Of a field that the caller may write and not read nothing is known: the server decides.
+    nullable: read?.nullable ?? !written.required,
+    minLength: written.min_length,
+    maxLength: written.max_length,
+    minValue: written.min_value,
+    maxValue: written.max_value,
+    choices: written.choices ?? read?.choices,
+    children:
+      written.children &&
+      Object.entries(written.children).map(([child, each]) =>
+        toSpec(child, { written: each, read: read?.children?.[child] }),
+      ),
+  };
+}
+
+/** The kinds by the types of OPTIONS; others are texts. */
+const KINDS: Readonly<Record<string, ValueKind>> = {
+  integer: 'integer',
+  float: 'float',
+  decimal: 'decimal',
+  boolean: 'boolean',
+  date: 'date',
+  time: 'time',
+  datetime: 'datetime',
+  list: 'list',
+  choice: 'enum',
+  'multiple choice': 'set',
+  field: 'json',
+};
+
+/** The kind of a field that the caller may write and not read, by the type of its description. */
+function kindOf({ type, children }: FieldDescription): ValueKind {
+  return children ? 'embedded' : (KINDS[type] ?? 'string');
+}
