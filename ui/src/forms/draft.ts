@@ -1,3 +1,4 @@
+import { parseJson as parseExactJson } from '../api/parse-json.js';
 import { fromLocalInput, toLocalInput } from '../values/local-time.js';
 import type { FieldSpec } from './field-spec.js';
 
@@ -83,7 +84,7 @@ function toNumber(text: string): number | string {
 
 function parseJson(text: string, { name }: FieldSpec): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     throw new DraftError(name, error instanceof Error ? error.message : String(error));
   }

@@ -1,0 +1,198 @@
+// @tags core
+import { describe, expect, test } from '@jest/globals';
+import type { RouteDescription } from '../../src/core/contracts/route-description.js';
+import { toCurl, toFetch } from '../../ui/src/api/code.js';
+import { filteredUrl, selectedUrl } from '../../ui/src/forms/bulk-url.js';
+import { DraftError, toBody, toDraft } from '../../ui/src/forms/draft.js';
+import type { FieldDraft } from '../../ui/src/forms/draft.js';
+import { toFormErrors } from '../../ui/src/forms/field-errors.js';
+import { specsOf } from '../../ui/src/forms/field-spec.js';
+import type { FieldSpec } from '../../ui/src/forms/field-spec.js';
+import { readBase64 } from '../../ui/src/forms/read-base64.js';
+import { fromLocalInput, toLocalInput } from '../../ui/src/values/local-time.js';
+
+function spec(kind: FieldSpec['kind'], more: Partial<FieldSpec> = {}): FieldSpec {
+  return { name: 'f', label: 'F', kind, required: false, readOnly: false, nullable: true, ...more };
+}
+
+function valueOf(draft: FieldDraft, field: FieldSpec): unknown {
+  return toBody({ f: draft }, [field]).f;
+}
+
+describe('what was typed becomes a value', () => {
+  test.each<[kind: FieldSpec['kind'], typed: FieldDraft, value: unknown]>([
+    ['string', '', ''],
+    ['string', ' a ', ' a '],
+    ['string', null, null],
+    ['integer', '12', 12],
+    ['integer', '', null],
+    ['integer', '9007199254740993', '9007199254740993'],
+    ['integer', '1x', '1x'],
+    ['float', '1.5e3', 1500],
+    ['bigint', '9007199254740993', '9007199254740993'],
+    ['decimal', '0.10', '0.10'],
+    ['boolean', false, false],
+    ['boolean', null, null],
+    ['date', '2026-02-28', '2026-02-28'],
+    ['json', '{"a": [1, null]}', { a: [1, null] }],
+    ['json', 'null', null],
+    ['json', '', null],
+    ['list', '["a"]', ['a']],
+    ['set', ['a', 'b'], ['a', 'b']],
+    ['to-one', '7', '7'],
+    ['to-one', '', null],
+  ])('%s: %j is %j', (kind, typed, value) => {
+    expect(valueOf(typed, spec(kind))).toEqual(value);
+  });
+
+  test('an empty input of a field that cannot be null is left to the server', () => {
+    expect(valueOf('', spec('integer', { nullable: false }))).toBe('');
+  });
+
+  test('an enumeration keeps the type of its values', () => {
+    const choices = [{ value: 1, display_name: 'one' }];
+    expect(valueOf('1', spec('enum', { choices }))).toBe(1);
+  });
+
+  test('numbers in JSON keep their digits, where the engine can', () => {
+    const given = '{"a":12345678901234567890,"b":[0.1]}';
+    const canKeep = 'rawJSON' in JSON;
+    const written = JSON.stringify(valueOf(given, spec('json')));
+    expect(written).toBe(canKeep ? given : '{"a":12345678901234567000,"b":[0.1]}');
+  });
+
+  test('JSON that is none is reported at its field', () => {
+    expect(() => valueOf('{', spec('json'))).toThrow(DraftError);
+  });
+
+  test('read-only and untouched fields are not sent', () => {
+    expect(toBody({ f: 'a' }, [spec('string', { readOnly: true })])).toEqual({});
+    expect(toBody({}, [spec('string')])).toEqual({});
+  });
+
+  test('embedded objects are sent whole, in their own types', () => {
+    const address = spec('embedded', {
+      children: [
+        { ...spec('integer'), name: 'number' },
+        { ...spec('string'), name: 'street' },
+      ],
+    });
+    expect(valueOf({ number: '7', street: '' }, address)).toEqual({ number: 7, street: '' });
+    expect(toDraft({ number: 7, street: null }, address)).toEqual({ number: '7', street: null });
+  });
+
+  test('every value of a body comes back as it was', () => {
+    for (const [kind, value] of [
+      ['string', 'a'],
+      ['string', ''],
+      ['string', null],
+      ['integer', -7],
+      ['boolean', true],
+      ['json', { a: ['ä', 1.5] }],
+      ['set', ['x']],
+      ['datetime', '2026-06-01T10:30:15.250Z'],
+      ['datetime', '2026-06-01T10:30:15.000Z'],
+    ] as const)
+      expect(valueOf(toDraft(value, spec(kind)), spec(kind))).toEqual(value);
+  });
+});
+
+test('local times and instants', () => {
+  expect(fromLocalInput(toLocalInput('2026-03-29T01:30:00.000Z'))).toBe('2026-03-29T01:30:00.000Z');
+  expect([toLocalInput(''), toLocalInput('none'), fromLocalInput('none')]).toEqual(['', '', '']);
+});
+
+test('a file becomes base64, however large', async () => {
+  const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => at % 256);
+  expect(await readBase64(new Blob([bytes]))).toBe(Buffer.from(bytes).toString('base64'));
+  expect(await readBase64(new Blob([]))).toBe('');
+});
+
+describe('the messages of an error', () => {
+  const specs = [
+    { ...spec('string'), name: 'title' },
+    { ...spec('embedded'), name: 'address', children: [{ ...spec('string'), name: 'city' }] },
+    { ...spec('string'), name: 'detail' },
+  ];
+
+  test('belong to their fields, and the rest to the form', () => {
+    const value = { title: ['a', 'b'], address: { city: ['c'] }, non_field_errors: ['d'], other: ['e'] };
+    expect(toFormErrors(value, specs)).toEqual({
+      fields: { title: ['a', 'b'], 'address.city': ['c'] },
+      general: ['d', 'other: e'],
+    });
+  });
+
+  test('are found in problem details', () => {
+    const value = { type: 'about:blank', title: 'Bad Request', status: 400, errors: { title: ['a'] } };
+    expect(toFormErrors(value, specs)).toEqual({ fields: { title: ['a'] }, general: [] });
+    expect(toFormErrors({ title: 'Conflict', detail: 'No.' }, [])).toEqual({ fields: {}, general: ['No.'] });
+  });
+});
+
+test('the fields of a form are those of the method, with what the caller may read of them', () => {
+  const description = {
+    fields: { id: { kind: 'integer', nullable: false }, note: { kind: 'string', nullable: true } },
+    relations: { owner: { url: '/owner/', label: null } },
+    actions: {
+      POST: {
+        id: { type: 'integer', required: false, read_only: true, label: 'ID' },
+        note: { type: 'string', required: false, read_only: false, label: 'Note', max_length: 9 },
+        secret: { type: 'string', required: true, read_only: false, label: 'Secret' },
+        parts: {
+          type: 'nested object',
+          required: true,
+          read_only: false,
+          label: 'Parts',
+          children: { a: { type: 'integer', required: true, read_only: false, label: 'A' } },
+        },
+      },
+    },
+  } as unknown as RouteDescription;
+  expect(specsOf(description, 'POST')).toMatchObject([
+    { name: 'id', readOnly: true },
+    { name: 'note', kind: 'string', nullable: true, maxLength: 9 },
+    { name: 'secret', kind: 'string', nullable: false },
+    { name: 'parts', kind: 'embedded', children: [{ name: 'a', kind: 'integer' }] },
+  ]);
+  expect(specsOf(description, 'PUT')).toEqual([]);
+});
+
+describe('the URLs of changes of many objects', () => {
+  const description = {
+    filters: [{ name: 'votes__gte' }],
+    groups: 'filter',
+    search: { parameter: 'search' },
+    key: ['id'],
+  } as unknown as RouteDescription;
+  const bulk = { methods: ['DELETE'], max: 10, keys: 'keys' } as const;
+
+  test('have the filters and the search alone, and are missing without any', () => {
+    expect(filteredUrl('/list/?page=2&votes__gte=3&ordering=-id&search=a%20b', description)).toBe(
+      '/list/?votes__gte=3&search=a+b',
+    );
+    expect(filteredUrl('/list/?page=2&votes__gte=', description)).toBeUndefined();
+  });
+
+  test('name the chosen keys', () => {
+    expect(selectedUrl('/list/', ['1', '2'], { bulk, description })).toBe('/list/?keys=1,2');
+    expect(selectedUrl('/list/', ['a%2Cb%26'], { bulk, description })).toBe('/list/?keys=a%2Cb%26');
+    const composite = { ...description, key: ['a', 'b'] };
+    expect(selectedUrl('/list/', ['1,2', '1,3'], { bulk, description: composite })).toBe(
+      '/list/?keys=1,2;1,3',
+    );
+  });
+});
+
+test('a write is shown as a command with its method and body', () => {
+  const request = {
+    method: 'PATCH',
+    url: '/a/1/',
+    headers: { Accept: 'application/json' },
+    body: `{"a":"it's"}`,
+  };
+  expect(toCurl(request, 'http://h', false)).toBe(
+    `curl -X PATCH \\\n  -H 'Accept: application/json' \\\n  --data-raw '{"a":"it'\\''s"}' \\\n  'http://h/a/1/'`,
+  );
+  expect(toFetch(request, 'http://h', false)).toContain('method: "PATCH"');
+});
