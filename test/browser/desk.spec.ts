@@ -119,7 +119,7 @@ const MODELS = ['ticket', 'comment', 'agent', 'assignment'] as const;
           });
           expect(assignment).toMatchObject({ role: 'helper', agent: { name: 'Ada' } });
           await open(`agent/${assignment?.agent.id ?? 0}/tickets/`, 'planner');
-        await visitor.click('link', /^Open/);
+          await visitor.click('link', /^Open/);
           await visitor.click('button', 'Change');
           await visitor.field('Role').fill('owner');
           await visitor.submit('Save');
