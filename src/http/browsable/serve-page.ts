@@ -28,14 +28,13 @@ export function servePage(exchange: ServerExchange, location: PathLocation): boo
 
 /** Other destinations of the same request, such as a frame, get no page: caches must tell them apart. */
 export function varyByDestination(exchange: ServerExchange, location: PathLocation): void {
-  const prefixes = location.kind === 'index' ? location.prefixes : [location];
-  const hasPage = prefixes.some((each) =>
-    'page' in each
-      ? each.page !== undefined
-      : 'registeredApi' in each && each.registeredApi.page !== undefined,
-  );
-  if (hasPage && exchange.header('accept')?.includes('text/html') === true)
-    exchange.setHeader('Vary', 'Sec-Fetch-Dest');
+  if (!hasPage(location) || exchange.header('accept')?.includes('text/html') !== true) return;
+  exchange.setHeader('Vary', 'Sec-Fetch-Dest');
+}
+
+function hasPage(location: PathLocation): boolean {
+  if ('registeredApi' in location) return location.registeredApi.page !== undefined;
+  return location.kind === 'index' && location.prefixes.some(({ page }) => page !== undefined);
 }
 
 /**
