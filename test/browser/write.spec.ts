@@ -342,6 +342,7 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.logIn('ann');
         await visitor.click('button', 'Delete all that match…');
         await page.getByRole('heading', { name: 'Delete 5 objects' }).waitFor();
+        expect(await page.locator('.form').innerText()).toMatch(/are deleted, too: .*shop\.part/);
         await visitor.submit('Delete 5 objects');
         await page.getByText('Deleted.').waitFor();
         expect(await stocks()).toEqual([2, 4]);

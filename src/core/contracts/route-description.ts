@@ -168,7 +168,7 @@ export interface QueryDescription {
   readonly nested: readonly NestedDescription[];
   readonly custom: readonly ActionDescription[];
   readonly relations: Readonly<Record<string, RelationDescription>>;
-  /** Absent if the caller may not delete the object of this URL. */
+  /** What a deletion at this URL does to other objects; absent if the caller may not delete here. */
   readonly deletion?: DeletionDescription;
   readonly bulk?: BulkDescription;
   readonly conditional?: ConditionalDescription;

@@ -8,6 +8,7 @@ import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
 import { usePage } from '../views/context.js';
 import { filteredUrl, selectedUrl } from './bulk-url.js';
+import { Consequences } from './DeleteForm.js';
 import { toBody } from './draft.js';
 import type { Draft } from './draft.js';
 import { NO_ERRORS, toFormErrors } from './field-errors.js';
@@ -150,6 +151,7 @@ function BulkForm({ description, method, target, close, done }: BulkFormProps): 
       close={close}
     >
       {method === 'PATCH' && <p class="hint">{text('onlyTouched')}</p>}
+      {method === 'DELETE' && description.deletion && <Consequences deletion={description.deletion} />}
     </Form>
   );
 }

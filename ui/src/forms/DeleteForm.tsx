@@ -52,9 +52,7 @@ export function DeleteForm({ description, deletion, url, name, close, done }: De
           <p>{escapeText(message)}</p>
         </div>
       ))}
-      <Consequence models={deletion.cascade} message="deletesToo" />
-      <Consequence models={deletion.change} message="changesToo" />
-      <Consequence models={deletion.restrict} message="isPreventedBy" />
+      <Consequences deletion={deletion} />
       <div class="row">
         <button type="button" class="danger" disabled={isBusy} onClick={() => void remove()}>
           {text('delete')}
@@ -64,6 +62,17 @@ export function DeleteForm({ description, deletion, url, name, close, done }: De
         </button>
       </div>
     </section>
+  );
+}
+
+/** What happens to objects that refer to a deleted one. */
+export function Consequences({ deletion }: { readonly deletion: DeletionDescription }): JSX.Element {
+  return (
+    <>
+      <Consequence models={deletion.cascade} message="deletesToo" />
+      <Consequence models={deletion.change} message="changesToo" />
+      <Consequence models={deletion.restrict} message="isPreventedBy" />
+    </>
   );
 }
 
