@@ -64,10 +64,10 @@ const DECLARED: Readonly<Record<TransformerDescription['declared'], FieldType | 
 /** The type of the transformed values; undefined if the transformer preserves it. */
 function outwardOf(
   { type, transformer }: ColumnDescription,
-  said: FieldType | undefined,
+  configured: FieldType | undefined,
 ): DataType | undefined {
   const declared = transformer && DECLARED[transformer.declared];
-  const named = said ?? (declared && isOfClass(type, declared) ? undefined : declared);
+  const named = configured ?? (declared && isOfClass(type, declared) ? undefined : declared);
   if (named === undefined || (named === 'string' && isTextType(type))) return undefined;
   // Such a column contains integers only.
   const outward = typeOfField(named === 'number' && type.kind === 'bigint' ? 'integer' : named);

@@ -36,7 +36,7 @@ export function exposedMember(member: ExposableProperty, within: ExposedIn): Exp
   if (!isNamed(member, options)) return LEFT_OUT;
   const written = !(options.readOnly ?? []).includes(name);
   const read = !(options.writeOnly ?? []).includes(name);
-  const { shown, taken } = said(member, within);
+  const { shown, taken } = exposureOf(member, within);
   if (shown) return { named: true, readable: read, open: written && taken, kept: false };
   if (taken && !read) return { named: true, readable: false, open: written, kept: false };
   const kept = written && entity.writable && isRequired(member, within) && !isGivenByAnother(member, within);
@@ -62,7 +62,7 @@ function isNamed(member: ExposableProperty, { fields, exclude = [] }: Named): bo
 }
 
 /** Exposure by the decorators of the property and of the embedded objects that contain it, which options cannot name. */
-function said(
+function exposureOf(
   { path }: ExposableProperty,
   { entity: { exposures }, options: { fields = [], writeOnly = [] } }: ExposedIn,
 ): { readonly shown: boolean; readonly taken: boolean } {
@@ -91,7 +91,7 @@ function isRequired(member: ExposableProperty, { options: { optional = [] } }: E
 function isGivenByAnother(member: ExposableProperty, within: ExposedIn): boolean {
   const { columns, relations } = within.entity;
   const isOpen = (other: ExposableProperty): boolean => {
-    const { shown, taken } = said(other, within);
+    const { shown, taken } = exposureOf(other, within);
     return isNamed(other, within.options) && shown && taken;
   };
   if (!('kind' in member))

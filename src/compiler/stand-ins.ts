@@ -47,8 +47,8 @@ function pairOf(
   );
   const column = entity.columns.find(({ id }) => id === field.column.id);
   // A transformed value is not a key.
-  const isSaid = column && !column.generated && !column.transformer && isOpen(column);
-  return isSaid && relation ? [{ field, column, relation }] : [];
+  const isWritable = column && !column.generated && !column.transformer && isOpen(column);
+  return isWritable && relation ? [{ field, column, relation }] : [];
 }
 
 function placeholderFor({ field, column, relation }: Pair): ColumnField {

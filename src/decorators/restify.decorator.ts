@@ -82,7 +82,7 @@ function refuseNoEntity(target: unknown): void {
       ? 'It is not there yet: look for files that import each other in a circle.'
       : "Write the class itself: restify(User, 'accounts').";
   throw new TypeError(
-    `restify(${String(target)}, …): this is no class of an entity, and no EntitySchema. ${repair}`,
+    `restify(${String(target)}, …): this is neither the class of an entity nor an EntitySchema. ${repair}`,
   );
 }
 

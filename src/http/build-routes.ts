@@ -5,7 +5,7 @@ import type { Method, Operation } from '../core/schema/operation.js';
 import type { ToManyRelation } from '../core/schema/relation.js';
 import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { Api, Route, RouteKind, RouteMatch } from '../core/schema/route.js';
+import type { Api, NestedRoutes, ResourceRoutes, Route, RouteKind } from '../core/schema/route.js';
 
 const LIST_METHODS: readonly (readonly [Method, Operation])[] = [
   ['GET', 'list'],
@@ -36,26 +36,6 @@ const ROUTE_OPERATIONS: Readonly<Record<RouteKind, readonly (readonly [Method, O
   'object-action': [],
 };
 
-/** The URLs of a resource. A URL without any operation does not exist (contract 3.11). */
-export interface ResourceRoutes {
-  readonly resource: Resource;
-  readonly collection: Route | undefined;
-  readonly object: Route | undefined;
-  readonly nested: ReadonlyMap<string, NestedRoutes>;
-  /** The application's own URLs below the collection and below an object, by their segment. */
-  readonly collectionActions: ReadonlyMap<string, Route>;
-  readonly objectActions: ReadonlyMap<string, Route>;
-}
-
-export interface NestedRoutes {
-  readonly list: Route | undefined;
-  readonly object: Route | undefined;
-}
-
-export interface BuiltApi extends Api {
-  readonly byResource: readonly ResourceRoutes[];
-}
-
 /** The application's own handlers. */
 export interface ApplicationHandlers {
   actionsOf(resource: Resource): readonly CompiledAction[];
@@ -65,29 +45,29 @@ export interface ApplicationHandlers {
 
 const NO_APPLICATION_HANDLERS: ApplicationHandlers = { actionsOf: () => [], replacementsOf: () => new Map() };
 
-/** Builds every URL below a prefix, and the lookup from a path to its route. */
+/** Builds every URL below a prefix. */
 export function buildApi(
   prefix: string,
   resources: readonly Resource[],
   own: ApplicationHandlers = NO_APPLICATION_HANDLERS,
-): BuiltApi {
-  const byResource = resources.map((resource) => buildResourceRoutes(resource, own));
+): Api {
   const byPath = new Map(
-    byResource.map((routes) => [`${routes.resource.app}/${routes.resource.model}`, routes]),
+    resources.map((resource) => [`${resource.app}/${resource.model}`, buildResourceRoutes(resource, own)]),
   );
-  const routes = byResource.flatMap(({ collection, object, nested, collectionActions, objectActions }) => [
-    collection,
-    object,
-    ...[...nested.values()].flatMap((each) => [each.list, each.object]),
-    ...collectionActions.values(),
-    ...objectActions.values(),
-  ]);
+  const routes = [...byPath.values()].flatMap(
+    ({ collection, object, nested, collectionActions, objectActions }) => [
+      collection,
+      object,
+      ...[...nested.values()].flatMap((each) => [each.list, each.object]),
+      ...collectionActions.values(),
+      ...objectActions.values(),
+    ],
+  );
   return {
     prefix,
     resources,
-    byResource,
     routes: routes.filter((route) => route !== undefined),
-    match: (path) => matchPath(path.split('/'), byPath),
+    byPath,
   };
 }
 
@@ -229,34 +209,4 @@ function buildAllowHeader(served: ReadonlySet<Method>): string {
   return METHODS.filter(
     (method) => served.has(method) || method === 'OPTIONS' || (method === 'HEAD' && served.has('GET')),
   ).join(', ');
-}
-
-function matchPath(
-  segments: readonly string[],
-  byPath: ReadonlyMap<string, ResourceRoutes>,
-): RouteMatch | undefined {
-  const [app = '', model = '', key, relation, ...child] = segments;
-  const routes = byPath.get(`${app}/${model}`);
-  if (!routes) return undefined;
-  if (key === undefined) return createMatch(routes.collection);
-  if (key === '') return undefined;
-  // An action's path takes precedence over an object whose key is the same text (contract 1.7).
-  if (relation === undefined)
-    return createMatch(routes.collectionActions.get(key)) ?? createMatch(routes.object, key);
-  const nested = routes.nested.get(relation);
-  if (child.length === 0)
-    return createMatch(routes.objectActions.get(relation), key) ?? createMatch(nested?.list, key);
-  return nested && matchChild(nested, key, child.join('/'));
-}
-
-function matchChild({ object }: NestedRoutes, key: string, childSegment: string): RouteMatch | undefined {
-  return childSegment === '' ? undefined : createMatch(object, key, childSegment);
-}
-
-function createMatch(
-  route: Route | undefined,
-  keySegment?: string,
-  childSegment?: string,
-): RouteMatch | undefined {
-  return route ? { route, keySegment, childSegment } : undefined;
 }

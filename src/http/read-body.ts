@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { ReceivedBody } from '../request/parse/parse-body.js';
+import type { ReceivedBody } from '../request/http-exchange.js';
 
 /** Whether a request has a body: a length, or chunked encoding (RFC 9112, 6.3). */
 export function hasBody({ headers }: IncomingMessage): boolean {

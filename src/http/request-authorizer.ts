@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { NotFound } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import { HttpInput } from '../request/http-input.js';
+import { HttpInput } from '../request/request-input.js';
 import { RestContext } from '../request/rest-context.js';
 import type { Route } from '../core/schema/route.js';
 import { acceptsDescription } from '../pipeline/description/describe-route.stage.js';

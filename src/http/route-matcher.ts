@@ -1,4 +1,4 @@
-import type { RouteMatch } from '../core/schema/route.js';
+import type { Api, NestedRoutes, Route, RouteMatch } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
 import { ApplicationRoutes } from './application-routes.js';
 import { ASSETS_SEGMENT } from './browsable/page-assets.js';
@@ -120,12 +120,40 @@ function locateBelowPrefix(
   const prefix = addLeadingSlash(api.prefix);
   if (prefix !== '' && removeLastSlash(path) === prefix) return locateRoot(registeredApi, { base, path });
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
-  const match = isUnambiguous ? api.match(removeLastSlash(path.slice(prefix.length + 1))) : undefined;
+  const match = isUnambiguous ? matchRoute(api, removeLastSlash(path.slice(prefix.length + 1))) : undefined;
   if (match) return { kind: 'route', registeredApi, match, base: base + prefix };
   const asset = registeredApi.page && findAssetName(path.slice(prefix.length));
   if (asset !== undefined) return { kind: 'asset', registeredApi, name: asset };
   // Below an empty prefix, unknown paths belong to the application.
   return prefix === '' ? undefined : { kind: 'unknown', registeredApi, base: base + prefix };
+}
+
+/** Matches a raw path below the prefix, without its trailing slash; undefined if unknown. */
+export function matchRoute({ byPath }: Pick<Api, 'byPath'>, path: string): RouteMatch | undefined {
+  const [app = '', model = '', key, relation, ...child] = path.split('/');
+  const routes = byPath.get(`${app}/${model}`);
+  if (!routes) return undefined;
+  if (key === undefined) return createMatch(routes.collection);
+  if (key === '') return undefined;
+  // An action's path takes precedence over an object whose key is the same text (contract 1.7).
+  if (relation === undefined)
+    return createMatch(routes.collectionActions.get(key)) ?? createMatch(routes.object, key);
+  const nested = routes.nested.get(relation);
+  if (child.length === 0)
+    return createMatch(routes.objectActions.get(relation), key) ?? createMatch(nested?.list, key);
+  return nested && matchChild(nested, key, child.join('/'));
+}
+
+function matchChild({ object }: NestedRoutes, key: string, childSegment: string): RouteMatch | undefined {
+  return childSegment === '' ? undefined : createMatch(object, key, childSegment);
+}
+
+function createMatch(
+  route: Route | undefined,
+  keySegment?: string,
+  childSegment?: string,
+): RouteMatch | undefined {
+  return route ? { route, keySegment, childSegment } : undefined;
 }
 
 function findAssetName(path: string): string | undefined {

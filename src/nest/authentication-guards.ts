@@ -10,9 +10,9 @@ import { runGuard } from './run-guard.js';
 import { fitSchemes } from '../compiler/rules/unfit-scheme.js';
 
 /** The authentication of a model: its schemes, its guards among them, and its guards after the permissions. */
-export type Entrance = Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
+export type AuthenticationParts = Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
 
-type Said = Pick<RestifyOptions, 'authentication' | 'guards'>;
+type AuthenticationOptions = Pick<RestifyOptions, 'authentication' | 'guards'>;
 
 interface NamedGuard {
   readonly guard: GuardClass;
@@ -20,7 +20,7 @@ interface NamedGuard {
 }
 
 /** The guard classes in `authentication`. */
-export function guardsOfAuthentication({ authentication }: Said): readonly GuardClass[] {
+export function guardsOfAuthentication({ authentication }: AuthenticationOptions): readonly GuardClass[] {
   return fitSchemes(authentication).flatMap((each) => guardOf(each)?.guard ?? []);
 }
 
@@ -35,10 +35,10 @@ function ofPassport(each: Authentication): readonly PassportAuthentication[] {
 
 /** Resolves `authentication` and `guards` of options to the instances of their classes. */
 export async function entrances(
-  given: readonly Said[],
+  given: readonly AuthenticationOptions[],
   defaults: Pick<RestifyDefaults, 'authentication' | 'guards'>,
   got: <Instance>(type: InjectableClass<Instance>) => Instance,
-): Promise<(options: Said) => Entrance> {
+): Promise<(options: AuthenticationOptions) => AuthenticationParts> {
   const declared = new Set(given.flatMap(({ authentication }) => fitSchemes(authentication)));
   const schemes = new Map(await loadSchemes([...declared].flatMap(ofPassport)));
   for (const each of declared) {

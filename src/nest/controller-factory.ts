@@ -6,7 +6,7 @@ import type { Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
 import { addActionHandler, ROUTE_ARGUMENTS, routedClass, exposeToMiddleware } from './action-binder.js';
 import type { ListedController } from './action-binder.js';
-import type { BuiltApi, ResourceRoutes } from '../http/build-routes.js';
+import type { Api, ResourceRoutes } from '../core/schema/route.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { markForAllMethods } from '../http/express/express-all-methods.js';
 import { ALL_METHODS } from '../http/execution-contexts.js';
@@ -39,9 +39,9 @@ export class GeneratedControllers {
   }
 
   /** Adds the handlers to the classes. */
-  bind(api: BuiltApi, binding: Binding): void {
+  bind(api: Api, binding: Binding): void {
     let signed = false;
-    for (const routes of api.byResource) {
+    for (const routes of api.byPath.values()) {
       const own = this.hostOf(routes.resource, binding);
       if (!own) continue;
       if (own.joined) exposeToMiddleware(own.joined, getCollectionPath(api.prefix, routes.resource));

@@ -48,7 +48,7 @@ function allowed(
   { declaration }: ListedController,
 ): ReturnType<typeof allow> {
   if (rows === undefined || rows === null)
-    throw new Error(`${declaration.name}.scope has said nothing. Return a filter, or 'all'.`);
+    throw new Error(`${declaration.name}.scope returned nothing. Return a filter, or 'all'.`);
   return rows === 'all' ? allow() : allow({ rows });
 }
 

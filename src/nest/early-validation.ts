@@ -55,7 +55,7 @@ function describeTarget({
   unmapped,
 }: OfflineMetadata['unknownTargets'][number]): Pick<DeclarationProblem, 'what' | 'repair'> {
   if (unmapped)
-    return { what: `it leads to ${target}, which is no entity`, repair: `Put @Entity() on ${target}.` };
+    return { what: `it leads to ${target}, which is not an entity`, repair: `Put @Entity() on ${target}.` };
   const isUndefined = target === 'undefined';
   return {
     what: isUndefined

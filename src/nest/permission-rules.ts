@@ -1,6 +1,6 @@
 import type { ModuleRef } from '@nestjs/core';
 import { ActorPermissionSource, PermissionSource } from '../core/contracts/permission-source.js';
-import type { PermissionRules } from '../features/permissions/access-control.js';
+import type { PermissionRules } from '../features/permissions/authorize.stage.js';
 import type { BootContext } from './boot-context.js';
 
 export function permissionRules({ options, moduleRef, server }: BootContext): PermissionRules {

@@ -102,7 +102,7 @@ export class RestifyResources {
         );
         if (routes.length === 0)
           throw new Error(
-            `"${relation}" is no nested list of ${resource.label}. Known: ${resource.nested.map(({ name }) => `"${name}"`).join(', ')}.`,
+            `"${relation}" is not a nested list of ${resource.label}. Known: ${resource.nested.map(({ name }) => `"${name}"`).join(', ')}.`,
           );
         return operationsAt({ ...place, routes, parentPk: pk });
       },

@@ -35,13 +35,13 @@ function unknownDeclarations(): readonly ResourceDeclaration[] {
 
 /** Warns once about each unknown entity, or returns problems, depending on `unknownEntities` of the prefixes. */
 export function checkUnknownEntities(
-  said: readonly UnknownEntities[],
+  modes: readonly UnknownEntities[],
   warn: (text: string) => void,
 ): readonly DeclarationProblem[] {
-  const found = said.length === 0 ? [] : unknownDeclarations();
+  const found = modes.length === 0 ? [] : unknownDeclarations();
   if (found.length === 0) return [];
-  if (said.includes('error')) return found.map(unknownEntityProblem);
-  if (said.includes('ignore')) return [];
+  if (modes.includes('error')) return found.map(unknownEntityProblem);
+  if (modes.includes('ignore')) return [];
   for (const { target } of found) seen().entities.add(target);
   const names = found.map(({ name }) => name);
   const one = names.length === 1;

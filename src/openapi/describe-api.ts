@@ -95,16 +95,16 @@ function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): 
   const entries = describedMethods(route).flatMap(
     (described): readonly (readonly [string, OperationObject])[] => {
       const name = described.method.toLowerCase();
-      const said = told[name] as ToldOperation | undefined;
+      const own = told[name] as ToldOperation | undefined;
       if (!described.action) return [[name, describeOperation(described, place)]];
       // Excluded by the application.
-      if (!said && isTold) return [];
+      if (!own && isTold) return [];
       const operation = describeOperation(described, place);
       return [
         [
           name,
-          said
-            ? mergeOperation(operation, said, {
+          own
+            ? mergeOperation(operation, own, {
                 isOverride: described.operation !== undefined,
                 unique: (id) => place.operationIds.take([id, operationName(place.prefix, id)]),
               })

@@ -20,7 +20,7 @@ export function mergeOperation(
   { isOverride, unique }: Merging,
 ): OperationObject & ToldOperation {
   const { operationId, parameters, requestBody, responses, summary, tags: _tags, security, ...others } = told;
-  const said = saidResponses(responses);
+  const declared = declaredResponses(responses);
   const explicitId = typeof operationId === 'string' && !operationId.includes(' ');
   return {
     ...operation,
@@ -32,11 +32,13 @@ export function mergeOperation(
     ...(saysSomething(requestBody)
       ? { requestBody: requestBody as NonNullable<OperationObject['requestBody']> }
       : {}),
-    responses: isOverride ? { ...operation.responses, ...said } : mergeResponses(operation.responses, said),
+    responses: isOverride
+      ? { ...operation.responses, ...declared }
+      : mergeResponses(operation.responses, declared),
   };
 }
 
-function saidResponses(told: unknown): Responses {
+function declaredResponses(told: unknown): Responses {
   const entries = Object.entries((told ?? {}) as Responses);
   return Object.fromEntries(
     entries.filter(
@@ -50,12 +52,12 @@ function saidResponses(told: unknown): Responses {
 }
 
 /** A response that the application declares replaces the generic one. */
-function mergeResponses(generated: Responses, said: Responses): Responses {
+function mergeResponses(generated: Responses, declared: Responses): Responses {
   const isSuccess = (status: string): boolean => status.startsWith('2');
-  const kept = Object.keys(said).some(isSuccess)
+  const kept = Object.keys(declared).some(isSuccess)
     ? Object.entries(generated).filter(([status]) => !isSuccess(status))
     : Object.entries(generated);
-  return { ...Object.fromEntries(kept), ...said };
+  return { ...Object.fromEntries(kept), ...declared };
 }
 
 function mergeParameters(

@@ -9,15 +9,15 @@ import { decodedSegment, keyRepresentation } from '../core/values/keys.js';
 import { assertPrecondition, readPrecondition } from '../features/conditional-requests/conditional.stages.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
 import { HttpRequester } from '../request/http-requester.js';
-import type { JsonObject } from '../request/parse/parse-body.js';
+import { withBody } from '../request/request-input.js';
+import type { JsonObject } from '../request/request-input.js';
 import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
 import { keyCondition } from '../request/plan/plan-read.js';
-import { withBody } from '../request/rest-context.js';
 import type { RestContext } from '../request/rest-context.js';
 import type { RequestHandler } from './request-handler.js';
 import { reauthorize } from './reauthorize.js';
-import { resultHeaders } from './respond-with-result.js';
-import { runStages } from './run-stages.js';
+import { resultHeaders } from './request-handler.js';
+import { runStages } from '../request/stage.js';
 import type { PipelineServices } from './services.js';
 
 /** The keys in the URL, as passed to an action. */

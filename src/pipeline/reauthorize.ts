@@ -20,6 +20,6 @@ export async function reauthorize(
     deferredChecks: [],
   });
   await authorizeMethod(fork, { rules, challenge: challengeOf(route.resource.schemes), method });
-  await resolveParent(route, adapter)(fork);
+  if (route.parent) await resolveParent(adapter)(fork);
   return fork;
 }

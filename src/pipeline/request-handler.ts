@@ -17,13 +17,29 @@ import { negotiateFormat, renderResult } from '../features/rendering/render.stag
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import type { Stage } from '../request/stage.js';
 import { describeRoute } from './description/describe-route.stage.js';
-import { OPERATION_DEFINITIONS } from './operations/index.js';
+import { create } from './operations/create.js';
+import { destroy } from './operations/destroy.js';
+import { list } from './operations/list.js';
+import { retrieve } from './operations/retrieve.js';
+import { partialUpdate, update } from './operations/update.js';
 import type { OperationDefinition } from './operations/operation-definition.js';
 import { reauthorize } from './reauthorize.js';
 import { resolveParent, resolveParentOfList } from './resolve-parent.js';
-import { respondWithResult } from './respond-with-result.js';
-import { runStages } from './run-stages.js';
+import { runStages } from '../request/stage.js';
 import type { PipelineServices } from './services.js';
+import { locationHeader } from '../request/resource-urls.js';
+import { valueResponse } from '../request/response/rest-response.js';
+import type { RestContext } from '../request/rest-context.js';
+
+/** The definitions of all operations by name. */
+export const OPERATION_DEFINITIONS: Readonly<Record<Operation, OperationDefinition>> = {
+  list,
+  create,
+  retrieve,
+  update,
+  partialUpdate,
+  destroy,
+};
 
 /** The stages of one route and method: a feature that the model does not use has no stage. */
 export interface RequestHandler {
@@ -88,7 +104,7 @@ export function compileHandler(
     prepare: [
       parseKeys,
       ...identifyRequest(resource, operation.method),
-      findParent(route, adapter),
+      ...(route.parent ? [findParent(adapter)] : []),
       ...(isBulk ? [] : readPrecondition(resource, operation.name, adapter)),
     ],
     operate: [
@@ -133,4 +149,27 @@ function rejecting(error: (method: string) => Error): RequestHandler {
 
 function responding(stages: readonly Stage[]): RequestHandler {
   return concatenate({ negotiate: stages, prepare: [], operate: [], respond: [] });
+}
+
+/** Header of responses that an earlier request with the same `Idempotency-Key` created. */
+const REPLAYED_HEADER = { 'Idempotency-Replayed': 'true' };
+
+/** Responds with the result as JSON, unless an earlier stage has responded. */
+export function respondWithResult(status: 200 | 201): Stage {
+  return (context) => {
+    context.response ??= valueResponse(
+      context.result?.status ?? status,
+      context.result?.value,
+      resultHeaders(context),
+    );
+  };
+}
+
+export function resultHeaders(context: RestContext): Readonly<Record<string, string>> {
+  const { result } = context;
+  return {
+    ...(result?.key ? locationHeader(result.key, context) : {}),
+    ...result?.headers,
+    ...(result?.isReplayed === true ? REPLAYED_HEADER : {}),
+  };
 }

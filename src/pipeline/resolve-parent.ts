@@ -4,14 +4,13 @@ import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { conjunction } from '../core/query/condition.js';
 import type { ParentValues } from '../core/query/plan.js';
-import type { Route } from '../core/schema/route.js';
 import { belongsTo, joiningValues, planParent } from '../request/plan/plan-read.js';
 import type { RestContext } from '../request/rest-context.js';
 import type { Stage } from '../request/stage.js';
 
-/** Restricts the rows to those of the parent in the URL, if any. Throws 404 for a parent that the caller may not read. */
-export function resolveParent(route: Route, adapter: DataAdapter): Stage {
-  return route.parent && route.relation ? (context) => findParent(context, adapter) : useGrantedRows;
+/** Restricts the rows of a nested URL to those of its parent. Throws 404 for a parent that the caller may not read. */
+export function resolveParent(adapter: DataAdapter): Stage {
+  return (context) => findParent(context, adapter);
 }
 
 /**
@@ -19,19 +18,13 @@ export function resolveParent(route: Route, adapter: DataAdapter): Stage {
  * checks that the parent exists. Not if application code may run before that statement, or read no row: an interceptor, a
  * method that replaces the operation, a renderer.
  */
-export function resolveParentOfList(route: Route, adapter: DataAdapter): Stage {
-  return route.parent && route.relation
-    ? (context) => {
-        const isRead = context.needsValue || context.renderer !== undefined;
-        const values = isRead ? undefined : joiningValuesOf(context);
-        return values ? deferParent(context, values, adapter) : findParent(context, adapter);
-      }
-    : useGrantedRows;
+export function resolveParentOfList(adapter: DataAdapter): Stage {
+  return (context) => {
+    const isRead = context.needsValue || context.renderer !== undefined;
+    const values = isRead ? undefined : joiningValuesOf(context);
+    return values ? deferParent(context, values, adapter) : findParent(context, adapter);
+  };
 }
-
-const useGrantedRows: Stage = (context) => {
-  context.scope = context.rows;
-};
 
 async function findParent(context: RestContext, adapter: DataAdapter): Promise<void> {
   const { route, keys, access, rows, isReading, requester } = context;

@@ -12,14 +12,13 @@ import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
 import type { RestContext } from '../request/rest-context.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { Stage } from '../request/stage.js';
-import { OPERATION_DEFINITIONS } from './operations/index.js';
 import { openList, planListRows, readAll } from './operations/list.js';
 import { prepareAction, prepareOverride } from './override.js';
 import type { ActionArguments, Override } from './override.js';
 import { resolveParent } from './resolve-parent.js';
-import { compileHandler, compileRoute } from './request-handler.js';
+import { compileHandler, compileRoute, OPERATION_DEFINITIONS } from './request-handler.js';
 import type { RequestHandler, RouteHandlers } from './request-handler.js';
-import { runStages } from './run-stages.js';
+import { runStages } from '../request/stage.js';
 import { pipelineServices } from './services.js';
 import type { PipelineParts, PipelineServices } from './services.js';
 
@@ -92,7 +91,7 @@ export class RestPipeline {
     const challenge = challengeOf(resource.schemes);
     await authorizeMethod(context, { rules, challenge, method: context.method });
     context.keys = keys();
-    await resolveParent(context.route, adapter)(context);
+    if (context.route.parent) await resolveParent(adapter)(context);
     return context;
   }
 

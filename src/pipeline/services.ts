@@ -5,7 +5,7 @@ import { FieldSelector } from '../features/field-selection/select-fields.stage.j
 import { planRowsOf } from '../features/filtering/list-planner.js';
 import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';
 import type { RoutesOf } from './description/describe-queries.js';
-import type { PermissionRules } from '../features/permissions/access-control.js';
+import type { PermissionRules } from '../features/permissions/authorize.stage.js';
 
 /** The services shared by the stages of one prefix. */
 export interface PipelineServices {

@@ -1,6 +1,16 @@
 import type { LibraryRequest } from '../core/contracts/authentication.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import type { ReceivedBody } from './parse/parse-body.js';
+
+/** A body as received by the HTTP layer. Its error is reported at its place in the order of checks (contract 6.3). */
+export type ReceivedBody =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'broken'; readonly reason: string }
+  /** The content encoding is not supported; `decoded` lists the supported ones for `Accept-Encoding`. */
+  | { readonly kind: 'coded'; readonly coding: string; readonly decoded: string }
+  | { readonly kind: 'unsupported' };
 
 /** One HTTP request, independent of the HTTP library. */
 export interface HttpExchange {

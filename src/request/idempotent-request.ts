@@ -1,10 +1,10 @@
 import type { Idempotency } from '../core/contracts/idempotency.js';
 import type { ClaimRequest } from '../core/contracts/response-store.js';
 import type { HttpExchange } from './http-exchange.js';
-import type { HttpInput } from './http-input.js';
+import type { HttpInput } from './request-input.js';
 import { callerOf, digestOfRequest, digestOfScope } from './fingerprint.js';
 import { parseIdempotencyKey } from './parse-idempotency-key.js';
-import { readJsonValue } from './parse/parse-body.js';
+import { readJsonValue } from './request-input.js';
 import { listPath } from './resource-urls.js';
 import type { IdempotentRequest, RestContext } from './rest-context.js';
 

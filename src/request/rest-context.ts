@@ -15,22 +15,9 @@ import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
 import type { HttpExchange } from './http-exchange.js';
-import type { JsonObject } from './parse/parse-body.js';
+import type { JsonObject, RequestInput } from './request-input.js';
 import type { UrlKeys } from './parse/parse-url-keys.js';
 import type { RestResponse } from './response/rest-response.js';
-
-/**
- * Query parameters and body of a request. Read by the stage that needs them, because their errors have an order (contract
- * 6.3).
- */
-export interface RequestInput {
-  /** Throws 400. */
-  parameters(): MaybePromise<ReadonlyMap<string, string>>;
-  /** Throws 400, 413 and 415. */
-  body(): MaybePromise<JsonObject>;
-  /** The body, which may be a list; undefined if the model accepts one object only. */
-  readonly items?: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
-}
 
 /** A create request of a model that stores its response under an `Idempotency-Key`. */
 export interface IdempotentRequest {
@@ -122,7 +109,7 @@ export class RestContext {
   /** Undefined for operations that the application runs itself. */
   requester: Requester | undefined;
 
-  /** `resolveParent`: the rows selected by URL and grants, without the object's own key. */
+  /** The rows of the grants that belong to the parent in the URL, if there is one; without the object's own key. */
   scope: Condition;
   parent: ParentValues | undefined;
   /** The existence check of the parent, if the statement of its list includes it. */
@@ -240,16 +227,3 @@ export type ContextChanges = Partial<
     | 'deferredChecks'
   >
 >;
-
-/** The input with another body and the same parameters. */
-export function withBody(input: RequestInput, body: JsonObject): RequestInput {
-  return {
-    parameters: () => input.parameters(),
-    body: () => body,
-    items: input.items && (() => body),
-  };
-}
-
-export function withParameters(input: RequestInput, parameters: ReadonlyMap<string, string>): RequestInput {
-  return { parameters: () => parameters, body: () => input.body(), items: input.items };
-}

@@ -109,7 +109,7 @@ export class Scope implements AliasedTable {
     let end: AliasedTable | undefined;
     let path = '';
     for (const relation of hops) {
-      if (relation.kind === 'many-to-many') throw new Error(`${relation.name} is no to-one relation`);
+      if (relation.kind === 'many-to-many') throw new Error(`${relation.name} is not a to-one relation`);
       path += `/${relation.name}`;
       end = this.joined.get(path) ?? this.addJoin(path, end ?? this, relation);
     }

@@ -56,7 +56,7 @@ describe('the option label', () => {
       'Labelled.label: "{title" is not a template. Use the name of a field, or names in braces: \'{first_name} {last_name}\'.',
     ],
     ['{title} {}', 'Labelled.label: "" is not a readable field. Did you mean "id"?'],
-    [7, 'Labelled.label: 7 is no name. Write a text, or leave the option out.'],
+    [7, 'Labelled.label: 7 is not a name. Write a text, or leave the option out.'],
   ])('%j prevents the start', async (label, line) => {
     const entity = entityOf('Labelled', ['title', 'name', 'hidden']);
     declareUnchecked(entity, { app: 'lab', label, writeOnly: ['hidden'] });

@@ -89,45 +89,47 @@ const REPAIR =
 
 describe('bulk writes refuse to start', () => {
   test.each([
-    ['a text', 'yes', [`Thing.bulk: this says nothing of bulk writes. ${REPAIR}`]],
-    ['null', null, [`Thing.bulk: this says nothing of bulk writes. ${REPAIR}`]],
+    ['a text', 'yes', [`Thing.bulk: this does not configure bulk writes. ${REPAIR}`]],
+    ['null', null, [`Thing.bulk: this does not configure bulk writes. ${REPAIR}`]],
     [
       'an unknown option',
       { maximum: 5 },
-      [`Thing.bulk.maximum: "maximum" is no option of bulk writes. ${REPAIR}`],
+      [`Thing.bulk.maximum: "maximum" is not an option of bulk writes. ${REPAIR}`],
     ],
     [
       'no bound',
       { max: 0 },
       [
-        'Thing.bulk.max: 0 is no number of objects that one request may write. Give a whole number from 1 to 10000.',
+        'Thing.bulk.max: 0 is not a valid maximum of objects for one request. Give a whole number from 1 to 10000.',
       ],
     ],
     [
       'too high a bound',
       { max: 1e9 },
       [
-        'Thing.bulk.max: 1000000000 is no number of objects that one request may write. Give a whole number from 1 to 10000.',
+        'Thing.bulk.max: 1000000000 is not a valid maximum of objects for one request. Give a whole number from 1 to 10000.',
       ],
     ],
     [
       'an operation of one object',
       { operations: ['update'] },
       [
-        'Thing.bulk.operations[0]: "update" is no operation that can be done to many objects. Known here: "create", "partialUpdate", "destroy".',
+        'Thing.bulk.operations[0]: "update" is not an operation that can be done to many objects. Known here: "create", "partialUpdate", "destroy".',
       ],
     ],
-    ['no operation', { operations: [] }, [`Thing.bulk.operations: this is no list of names. ${REPAIR}`]],
+    ['no operation', { operations: [] }, [`Thing.bulk.operations: this is not a list of names. ${REPAIR}`]],
     [
       'an unknown field',
       { upsert: ['nme'] },
-      ['Thing.bulk.upsert: "nme" is no column and no relation that bodies may write. Did you mean "name"?'],
+      [
+        'Thing.bulk.upsert: "nme" is neither a column nor a relation that bodies may write. Did you mean "name"?',
+      ],
     ],
     [
       'a field that is not shown',
       { upsert: ['hidden'] },
       [
-        'Thing.bulk.upsert: "hidden" is no column and no relation that bodies may write. Known here: "id", "name", "code", "place".',
+        'Thing.bulk.upsert: "hidden" is neither a column nor a relation that bodies may write. Known here: "id", "name", "code", "place".',
       ],
     ],
     [
@@ -148,7 +150,7 @@ describe('bulk writes refuse to start', () => {
       'an upsert of what is not created',
       { operations: ['destroy'], upsert: ['name'] },
       [
-        "Thing.bulk.upsert: objects of the model are not created in lists. Add 'create' to bulk.operations, or leave upsert out.",
+        "Thing.bulk.upsert: the model does not create lists of objects. Add 'create' to bulk.operations, or leave upsert out.",
       ],
     ],
   ])('with %s', async (_, bulk, problems) => {
@@ -172,7 +174,7 @@ describe('bulk writes refuse to start', () => {
     restify(Thing, { app: 'boot', operations: ['list', 'retrieve'], bulk: true });
     declareUnchecked(Holder, { app: 'boot', through: { things: { bulk: 7 } } });
     expect(await problemsOf({ entities: [Thing, Holder] })).toEqual([
-      `Holder.through.things.bulk: this says nothing of bulk writes. ${REPAIR}`,
+      `Holder.through.things.bulk: this does not configure bulk writes. ${REPAIR}`,
       NONE,
     ]);
     restify(Holder, { app: 'boot' });
@@ -187,24 +189,24 @@ describe('bulk writes refuse to start', () => {
   test('where they would go around the application', async () => {
     restify(Replaced, { app: 'boot', bulk: true });
     expect(await problemsOf({ entities: [Replaced], controllers: [ReplacedController] })).toEqual([
-      "Replaced.bulk: writes of many objects would go around ReplacedController.destroy. Leave 'destroy' out: bulk: { operations: ['create', 'partialUpdate'] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.",
+      "Replaced.bulk: bulk writes would bypass ReplacedController.destroy. Leave 'destroy' out: bulk: { operations: ['create', 'partialUpdate'] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.",
     ]);
     restify(Wrapped, { app: 'boot', bulk: true });
     expect(await problemsOf({ entities: [Wrapped], controllers: [WrappedController] })).toEqual([
-      'Wrapped.bulk: writes of many objects would go around the interceptors of WrappedController. Give them as interceptors of @Restify, or leave bulk out.',
+      'Wrapped.bulk: bulk writes would bypass the interceptors of WrappedController. Give them as interceptors of @Restify, or leave bulk out.',
     ]);
     restify(Put, { app: 'boot', bulk: { operations: ['create'], upsert: ['code'] } });
     expect(await problemsOf({ entities: [Put], controllers: [PutController] })).toEqual([
-      'Put.bulk.upsert: changes of objects that are there would go around PutController.update. Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
+      'Put.bulk.upsert: upserts would bypass PutController.update. Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
     ]);
     restify(Thing, { app: 'boot' });
     restify(Keeper, { app: 'boot', through: { things: { bulk: true } } });
     expect(await problemsOf({ entities: [Thing, Keeper], controllers: [KeeperController] })).toEqual([
-      "keeper_things.bulk: writes of many objects would go around KeeperController.leave. Leave 'destroy' out: bulk: { operations: ['create', 'partialUpdate'] }.",
+      "keeper_things.bulk: bulk writes would bypass KeeperController.leave. Leave 'destroy' out: bulk: { operations: ['create', 'partialUpdate'] }.",
     ]);
     restify(Thing, { app: 'boot', operations: ['list', 'create'], bulk: { upsert: ['name'] } });
     expect(await problemsOf({ entities: [Thing] })).toEqual([
-      "Thing.bulk.upsert: objects of the model are not changed. Add 'update' to its operations, or leave upsert out.",
+      "Thing.bulk.upsert: the model does not serve changes. Add 'update' to its operations, or leave upsert out.",
     ]);
     restify(Thing, {
       app: 'boot',
@@ -212,11 +214,11 @@ describe('bulk writes refuse to start', () => {
       conditional: { require: true },
     });
     expect(await problemsOf({ entities: [Thing] })).toEqual([
-      'Thing.bulk.upsert: the model asks each change for the state that it is about, and an object that may be there or not has none. Leave upsert out.',
+      'Thing.bulk.upsert: the model requires If-Match, which an upsert cannot send. Leave upsert out.',
     ]);
     restify(Thing, { app: 'boot', bulk: true, conditional: { require: true } });
     expect(await problemsOf({ entities: [Thing] })).toEqual([
-      "Thing.bulk: the model asks each change for the state that it is about, and a change of many can name none. Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }.",
+      "Thing.bulk: the model requires If-Match, which a change of many objects cannot send. Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }.",
     ]);
   });
 });

@@ -56,7 +56,7 @@ class CtOdd {
   @Expose() @Column({ default: false }) done: boolean;
   @Exclude() @Column('int', { default: 1 }) ownerId: number;
   @ManyToOne(() => CtOwner) @JoinColumn({ name: 'ownerId' }) owner: Relation<CtOwner>;
-  /** What it would be called with is no entity. */
+  /** What it would be called with is not an entity. */
   @Expose()
   get initial(): string {
     return this.name.charAt(0).toUpperCase();
@@ -154,7 +154,7 @@ test('a query over what is excluded refuses to start', async () => {
     @Exclude() @Column({ length: 20, nullable: true }) secret: string;
   }
   expect(await problemsOf({ entities: [CtQuery] })).toEqual([
-    expect.stringContaining('"secret" is no readable field of CtQuery.'),
+    expect.stringContaining('"secret" is not a readable field of CtQuery.'),
   ]);
 });
 

@@ -24,17 +24,17 @@ describe('conditional requests refuse to start', () => {
     [
       'a text',
       { conditional: 'yes' },
-      [`Thing.conditional: this says nothing of conditional requests. ${CONDITIONAL}`],
+      [`Thing.conditional: this does not configure conditional requests. ${CONDITIONAL}`],
     ],
     [
       'null',
       { conditional: null },
-      [`Thing.conditional: this says nothing of conditional requests. ${CONDITIONAL}`],
+      [`Thing.conditional: this does not configure conditional requests. ${CONDITIONAL}`],
     ],
     [
       'an unknown option',
       { conditional: { required: true } },
-      [`Thing.conditional.required: "required" is no option of conditional requests. ${CONDITIONAL}`],
+      [`Thing.conditional.required: "required" is not an option of conditional requests. ${CONDITIONAL}`],
     ],
     [
       'no flag',
@@ -51,17 +51,17 @@ describe('conditional requests refuse to start', () => {
     [
       'a cache that is none',
       { cacheControl: true },
-      [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`],
+      [`Thing.cacheControl: this is not a valid value of Cache-Control. ${CACHE}`],
     ],
     [
       'an empty one',
       { cacheControl: '' },
-      [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`],
+      [`Thing.cacheControl: this is not a valid value of Cache-Control. ${CACHE}`],
     ],
     [
       'one that ends the header',
       { cacheControl: 'private\r\nSet-Cookie: a=b' },
-      [`Thing.cacheControl: this is no value of Cache-Control. ${CACHE}`],
+      [`Thing.cacheControl: this is not a valid value of Cache-Control. ${CACHE}`],
     ],
   ])('with %s', async (_, options, problems) => {
     declareUnchecked(Thing, { app: 'boot', ...options });
@@ -84,8 +84,8 @@ describe('conditional requests refuse to start', () => {
     restify(Thing, { app: 'boot' });
     declareUnchecked(Holder, { app: 'boot', through: { things: { cacheControl: 7 } } });
     expect(await problemsOf({ entities: [Thing, Holder], restify: { cacheControl: 'a b' } })).toEqual([
-      `RestifyModule.forRoot('rest/v1').cacheControl: this is no value of Cache-Control. ${CACHE}`,
-      `Holder.through.things.cacheControl: this is no value of Cache-Control. ${CACHE}`,
+      `RestifyModule.forRoot('rest/v1').cacheControl: this is not a valid value of Cache-Control. ${CACHE}`,
+      `Holder.through.things.cacheControl: this is not a valid value of Cache-Control. ${CACHE}`,
     ]);
   });
 });

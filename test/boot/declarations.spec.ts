@@ -64,12 +64,12 @@ describe('the error of a bad declaration', () => {
     expect(error.problems).toEqual([
       {
         where: 'OneMistake.exclude[0]',
-        what: '"titel" is no field of OneMistake',
+        what: '"titel" is not a field of OneMistake',
         repair: 'Did you mean "title"?',
       },
     ]);
     expect(error.message).toBe(
-      'nestjs-restify does not start, because a declaration is wrong:\n  - OneMistake.exclude[0]: "titel" is no field of OneMistake. Did you mean "title"?',
+      'nestjs-restify does not start, because a declaration is wrong:\n  - OneMistake.exclude[0]: "titel" is not a field of OneMistake. Did you mean "title"?',
     );
   });
 
@@ -79,9 +79,9 @@ describe('the error of a bad declaration', () => {
     expect(error.message).toBe(
       [
         'nestjs-restify does not start, because 3 declarations are wrong:',
-        '  - MoreMistakes.app: "Desk" cannot stand in a path. Write "desk": lower-case letters, digits, "_" and "-".',
-        '  - OneMistake.exclude[0]: "titel" is no field of OneMistake. Did you mean "title"?',
-        '  - MoreMistakes.operations[0]: "destory" is no operation. Did you mean "destroy"?',
+        '  - MoreMistakes.app: "Desk" is not allowed in a path. Write "desk": lower-case letters, digits, "_" and "-".',
+        '  - OneMistake.exclude[0]: "titel" is not a field of OneMistake. Did you mean "title"?',
+        '  - MoreMistakes.operations[0]: "destory" is not an operation. Did you mean "destroy"?',
       ].join('\n'),
     );
   });
@@ -142,11 +142,11 @@ describe('a path', () => {
     });
     expect(lines).toEqual([
       "Unlabelled: it has no app label. Write @Restify('blog'), or RestifyModule.forFeature('blog', [Unlabelled]) in a module.",
-      'BlankInApp.app: "Blog Posts" cannot stand in a path. Write "blog-posts": lower-case letters, digits, "_" and "-".',
-      'BlankInName.name: "The Memo!" cannot stand in a path. Write "the-memo": lower-case letters, digits, "_" and "-".',
-      'EmptyApp.app: "" cannot stand in a path. Write "blog": lower-case letters, digits, "_" and "-".',
-      'SlashInApp.app: "rest/desk" cannot stand in a path. Write "rest-desk": lower-case letters, digits, "_" and "-".',
-      'LabelledElsewhere.app: "Über" cannot stand in a path. Write "ber": lower-case letters, digits, "_" and "-".',
+      'BlankInApp.app: "Blog Posts" is not allowed in a path. Write "blog-posts": lower-case letters, digits, "_" and "-".',
+      'BlankInName.name: "The Memo!" is not allowed in a path. Write "the-memo": lower-case letters, digits, "_" and "-".',
+      'EmptyApp.app: "" is not allowed in a path. Write "blog": lower-case letters, digits, "_" and "-".',
+      'SlashInApp.app: "rest/desk" is not allowed in a path. Write "rest-desk": lower-case letters, digits, "_" and "-".',
+      'LabelledElsewhere.app: "Über" is not allowed in a path. Write "ber": lower-case letters, digits, "_" and "-".',
       "FirstTwin, SecondTwin: all of them have the path \"desk/twin\". Give one of them a name of its own: @Restify({ app: 'desk', name: 'othertwin' }).",
     ]);
   });
@@ -206,16 +206,16 @@ describe('names of properties', () => {
     const hidden =
       '"hidden" is a column with select: false, and is never shown. Take it out, or name it in writeOnly to let clients set it.';
     expect(await problemsOf({ entities: [Memo, Folder] })).toEqual([
-      'Memo.fields[1]: "titel" is no field of Memo. Did you mean "title"?',
+      'Memo.fields[1]: "titel" is not a field of Memo. Did you mean "title"?',
       `Memo.fields[3]: ${hidden}`,
-      `Memo.fields[7]: "shuot" is no field of Memo. ${known}`,
-      'Memo.fields[8]: "folderId" is no field of Memo. Did you mean "folder"?',
-      `Memo.exclude[0]: "zzzzzzzz" is no field of Memo. ${known}`,
-      `Memo.exclude[2]: "address.city" is no field of Memo. ${known}`,
-      'Memo.readOnly[0]: "boddy" is no field of Memo. Did you mean "body"?',
-      'Memo.writeOnly[2]: "fodler" is no field of Memo. Did you mean "folder"?',
-      'Memo.optional[0]: "adress" is no field of Memo. Did you mean "address"?',
-      'Memo.trim.titel: "titel" is no field of Memo. Did you mean "title"?',
+      `Memo.fields[7]: "shuot" is not a field of Memo. ${known}`,
+      'Memo.fields[8]: "folderId" is not a field of Memo. Did you mean "folder"?',
+      `Memo.exclude[0]: "zzzzzzzz" is not a field of Memo. ${known}`,
+      `Memo.exclude[2]: "address.city" is not a field of Memo. ${known}`,
+      'Memo.readOnly[0]: "boddy" is not a field of Memo. Did you mean "body"?',
+      'Memo.writeOnly[2]: "fodler" is not a field of Memo. Did you mean "folder"?',
+      'Memo.optional[0]: "adress" is not a field of Memo. Did you mean "address"?',
+      'Memo.trim.titel: "titel" is not a field of Memo. Did you mean "title"?',
       'Memo.readOnly: "body" is writeOnly as well. Name it in one of the two, or in exclude to leave it out.',
     ]);
   });
@@ -269,13 +269,13 @@ describe('computed fields and operations', () => {
   test('come from a method that the entity has, and are among the six', async () => {
     expect(await problemsOf({ entities: [Robot, Mute] })).toEqual([
       'Robot.computed.name: "name" is a field already. Give the computed field another name.',
-      'Robot.computed.sound: "beeep" is no method of Robot. Did you mean "beep"?',
-      'Robot.computed.other: "whir" is no method of Robot. Did you mean "whirr"?',
-      'Robot.computed.title: "label" is no method of Robot. Known here: "beep", "whirr".',
-      'Mute.computed.sound: "beep" is no method of Mute. Write a function of the entity.',
-      'Mute.operations[1]: "patch" is no operation. Known here: "list", "create", "retrieve", "update", "partialUpdate", "destroy".',
-      'Mute.operations[2]: "destory" is no operation. Did you mean "destroy"?',
-      'Mute.operations[3]: "Retrieve" is no operation. Did you mean "retrieve"?',
+      'Robot.computed.sound: "beeep" is not a method of Robot. Did you mean "beep"?',
+      'Robot.computed.other: "whir" is not a method of Robot. Did you mean "whirr"?',
+      'Robot.computed.title: "label" is not a method of Robot. Known here: "beep", "whirr".',
+      'Mute.computed.sound: "beep" is not a method of Mute. Write a function of the entity.',
+      'Mute.operations[1]: "patch" is not an operation. Known here: "list", "create", "retrieve", "update", "partialUpdate", "destroy".',
+      'Mute.operations[2]: "destory" is not an operation. Did you mean "destroy"?',
+      'Mute.operations[3]: "Retrieve" is not an operation. Did you mean "retrieve"?',
     ]);
   });
 });
@@ -368,13 +368,13 @@ describe('names in queries', () => {
       ],
     });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
-      'Shop.filterFields[0]: "nmae" is no readable field of Shop. Did you mean "name"?',
+      'Shop.filterFields[0]: "nmae" is not a readable field of Shop. Did you mean "name"?',
       'Shop.filterFields[2]: "secret" is write-only, and would leak through a query. Take it out.',
-      `Shop.filterFields[3]: "hidden" is no readable field of Shop. ${known}`,
+      `Shop.filterFields[3]: "hidden" is not a readable field of Shop. ${known}`,
       'Shop.filterFields[4]: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
       'Shop.filterFields[6]: json values cannot be compared in a URL. Use isnull, or leave it out.',
-      expect.stringMatching(/^Shop\.filterFields\[8\]: "name\.length" is no readable field of Shop\. /),
-      `Shop.filterFields[9]: "xyzzyxyzzy" is no readable field of Shop. ${known}`,
+      expect.stringMatching(/^Shop\.filterFields\[8\]: "name\.length" is not a readable field of Shop\. /),
+      `Shop.filterFields[9]: "xyzzyxyzzy" is not a readable field of Shop. ${known}`,
       'Shop.filterFields[10]: "items.nmae" leads to no readable field of Item. Known here: "items.id", "items.shop".',
       'Shop.filterFields[11]: "items.shop.secret" leads to no readable field of Item. Known here: "items.id", "items.shop".',
     ]);
@@ -397,16 +397,16 @@ describe('names in queries', () => {
       },
     });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
-      'Shop.filterFields.nmae: "nmae" is no readable field of Shop. Did you mean "name"?',
+      'Shop.filterFields.nmae: "nmae" is not a readable field of Shop. Did you mean "name"?',
       'Shop.filterFields.price: "contains" compares texts, and this is integer. Use exact, in, gt, gte, lt or lte.',
-      'Shop.filterFields.price: "gtee" is no lookup. Did you mean "gte"?',
+      'Shop.filterFields.price: "gtee" is not a lookup. Did you mean "gte"?',
       'Shop.filterFields.owner: "gt" does not fit a relation. A related key is compared by exact, in, ne or isnull.',
       'Shop.filterFields.place: "in" does not fit a composite key. Use exact or isnull.',
       'Shop.filterFields.data: "contains" compares texts, and this is json. Use exact, in, gt, gte, lt or lte.',
       'Shop.filterFields.owner.nmae: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
-      'Shop.filterFields.open: "gt" does not fit yes and no. Use exact, ne, in or isnull.',
-      'Shop.filterFields.open: "icontains" does not fit yes and no. Use exact, ne, in or isnull.',
-      'Shop.filterFields.open: "range" does not fit yes and no. Use exact, ne, in or isnull.',
+      'Shop.filterFields.open: "gt" does not fit a boolean. Use exact, ne, in or isnull.',
+      'Shop.filterFields.open: "icontains" does not fit a boolean. Use exact, ne, in or isnull.',
+      'Shop.filterFields.open: "range" does not fit a boolean. Use exact, ne, in or isnull.',
       'Shop.filterFields.items: "gte" does not fit a relation. A related key is compared by exact, in, ne or isnull.',
       'Shop.filterFields.items.id: "contains" compares texts, and this is integer. Use exact, in, gt, gte, lt or lte.',
     ]);
@@ -434,15 +434,15 @@ describe('names in queries', () => {
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
       'Shop.filters.name: "name" filters a field already. Give it another name, or take the other one out of filterFields.',
       'Shop.filters.price__exact: "price__exact" filters a field already. Give it another name, or take the other one out of filterFields.',
-      'Shop.filters.a.b: "a.b" is no name of a parameter. Begin with a letter, and go on with letters, digits and "_".',
-      'Shop.filters.near.type: "intger" is no type of a parameter. Did you mean "integer"?',
-      'Shop.filters.near.reads[0]: "prise" is no readable field of Shop. Did you mean "price"?',
+      'Shop.filters.a.b: "a.b" is not a valid name of a parameter. Begin with a letter, and go on with letters, digits and "_".',
+      'Shop.filters.near.type: "intger" is not a type that a parameter can have. Did you mean "integer"?',
+      'Shop.filters.near.reads[0]: "prise" is not a readable field of Shop. Did you mean "price"?',
       'Shop.filters.near.reads[2]: "secret" is write-only, and would leak through a query. Take it out.',
-      "Shop.filters.some.choices: it names no text that there is. Write choices: ['open', 'closed'].",
-      "Shop.filters.some.rows: there is no function. Write rows: (value) => where('votes', 'gte', value).",
-      "Shop.filters.some.reads: it names no field that the filter tells of. Write reads: ['votes'], so that nobody asks for what he may not read.",
-      `Shop.filters.none.type: "undefined" is no type of a parameter. ${KINDS}`,
-      "Shop.filters.none.reads: it names no field that the filter tells of. Write reads: ['votes'], so that nobody asks for what he may not read.",
+      "Shop.filters.some.choices: this is not a list of texts. Write choices: ['open', 'closed'].",
+      "Shop.filters.some.rows: this is not a function. Write rows: (value) => where('votes', 'gte', value).",
+      "Shop.filters.some.reads: this is not a list of fields. Write reads: ['votes'], so that callers cannot filter by fields that they may not read.",
+      `Shop.filters.none.type: "undefined" is not a type that a parameter can have. ${KINDS}`,
+      "Shop.filters.none.reads: this is not a list of fields. Write reads: ['votes'], so that callers cannot filter by fields that they may not read.",
       'Shop.filters.search: "search" is a query parameter of a filter backend. Give it another name.',
       'Shop.filters.filter: "filter" is a query parameter of a filter backend. Give it another name.',
     ]);
@@ -455,12 +455,12 @@ describe('names in queries', () => {
     });
     const problems = await problemsOf({ entities: ENTITIES, restify: { queryLimits: { groupLength: -1 } } });
     expect(problems).toEqual([
-      "RestifyModule.forRoot('rest/v1').queryLimits.groupLength: -1 is no limit. Write a whole number from 1 to 10000.",
-      'Shop.queryLimits.value: "value" is no limit. Did you mean "values"?',
-      'Shop.queryLimits.values: 0 is no limit. Write a whole number from 1 to 500.',
-      'Shop.queryLimits.groupDepth: 2.5 is no limit. Write a whole number from 1 to 20.',
-      'Shop.queryLimits.groupTerms: 9 is no limit. Write a whole number from 1 to 200.',
-      'Shop.queryLimits.searchTerms: 201 is no limit. Write a whole number from 1 to 200.',
+      "RestifyModule.forRoot('rest/v1').queryLimits.groupLength: -1 is not a limit. Write a whole number from 1 to 10000.",
+      'Shop.queryLimits.value: "value" is not a limit. Did you mean "values"?',
+      'Shop.queryLimits.values: 0 is not a limit. Write a whole number from 1 to 500.',
+      'Shop.queryLimits.groupDepth: 2.5 is not a limit. Write a whole number from 1 to 20.',
+      'Shop.queryLimits.groupTerms: 9 is not a limit. Write a whole number from 1 to 200.',
+      'Shop.queryLimits.searchTerms: 201 is not a limit. Write a whole number from 1 to 200.',
     ]);
   });
 
@@ -491,10 +491,10 @@ describe('names in queries', () => {
       ordering: ['-price nulls first', 'prise nulls last', 'price  nulls last'],
     });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
-      'Shop.orderingFields[1]: "nmae" is no readable field of Shop. Did you mean "name"?',
-      expect.stringMatching(/^Shop\.orderingFields\[2\]: "price nulls" is no readable field of Shop\. /),
-      'Shop.ordering[1]: "prise" is no readable field of Shop. Did you mean "price"?',
-      expect.stringMatching(/^Shop\.ordering\[2\]: "price " is no readable field of Shop\. /),
+      'Shop.orderingFields[1]: "nmae" is not a readable field of Shop. Did you mean "name"?',
+      expect.stringMatching(/^Shop\.orderingFields\[2\]: "price nulls" is not a readable field of Shop\. /),
+      'Shop.ordering[1]: "prise" is not a readable field of Shop. Did you mean "price"?',
+      expect.stringMatching(/^Shop\.ordering\[2\]: "price " is not a readable field of Shop\. /),
     ]);
   });
 
@@ -505,9 +505,9 @@ describe('names in queries', () => {
       searchFields: ['^nmae', 'price', '=owner', '^secret', 'items', 'owner.name', '^owner.nmae'],
     });
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
-      'Shop.searchFields[0]: "nmae" is no readable field of Shop. Did you mean "name"?',
-      'Shop.searchFields[1]: "price" is no text. A search looks into texts; name it in filterFields instead.',
-      'Shop.searchFields[2]: "owner" is no text. A search looks into texts; name it in filterFields instead.',
+      'Shop.searchFields[0]: "nmae" is not a readable field of Shop. Did you mean "name"?',
+      'Shop.searchFields[1]: "price" is not a text. A search looks into texts; name it in filterFields instead.',
+      'Shop.searchFields[2]: "owner" is not a text. A search looks into texts; name it in filterFields instead.',
       'Shop.searchFields[3]: "secret" is write-only, and would leak through a query. Take it out.',
       `Shop.searchFields[4]: "items" leads to many objects. ${MANY}`,
       'Shop.searchFields[6]: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
@@ -523,12 +523,12 @@ describe('names in queries', () => {
     });
     const unordered = 'the values of "data" have no order. Order by a number, a text, a date or a relation.';
     expect(await problemsOf({ entities: ENTITIES })).toEqual([
-      'Shop.orderingFields[0]: "pirce" is no readable field of Shop. Did you mean "price"?',
+      'Shop.orderingFields[0]: "pirce" is not a readable field of Shop. Did you mean "price"?',
       `Shop.orderingFields[1]: ${unordered}`,
-      'Shop.orderingFields[2]: "-price" is no readable field of Shop. Did you mean "price"?',
+      'Shop.orderingFields[2]: "-price" is not a readable field of Shop. Did you mean "price"?',
       'Shop.orderingFields[3]: "secret" is write-only, and would leak through a query. Take it out.',
       `Shop.orderingFields[4]: "items" leads to many objects. ${MANY}`,
-      'Shop.ordering[0]: "pirce" is no readable field of Shop. Did you mean "price"?',
+      'Shop.ordering[0]: "pirce" is not a readable field of Shop. Did you mean "price"?',
       `Shop.ordering[1]: "items" leads to many objects. ${MANY}`,
       `Shop.ordering[2]: ${unordered}`,
       'Shop.ordering[5]: "owner.nmae" leads to no readable field of Owner. Did you mean "owner.name"?',
@@ -683,12 +683,12 @@ describe('a type of a field', () => {
     declareUnchecked(Parcel, { app: 'parcel', type: { id: 'number', weight: ['number'], height: 'number' } });
     expect(await problemsOf({ entities: [Parcel] })).toEqual([
       'Parcel.type.id: its column is part of a key, whose values are shown as they are stored. Take it out.',
-      expect.stringContaining('Parcel.type.weight: ["number"] is no type.'),
-      'Parcel.type.height: "height" is no column of Parcel. Did you mean "weight"?',
+      expect.stringContaining('Parcel.type.weight: ["number"] is not a type.'),
+      'Parcel.type.height: "height" is not a column of Parcel. Did you mean "weight"?',
     ]);
     declareUnchecked(Parcel, { app: 'parcel', type: 'number' });
     expect(await problemsOf({ entities: [Parcel] })).toEqual([
-      'Parcel.type: "number" is no object. Write an object, such as { name: value }.',
+      'Parcel.type: "number" is not an object. Write an object, such as { name: value }.',
     ]);
   });
 });
@@ -712,8 +712,8 @@ describe('an array that TypeORM does not write', () => {
   test('is refused, unless it is left out', async () => {
     restify(Shelf, 'shelf');
     expect(await problemsOf({ entities: [Shelf] })).toEqual([
-      `Shelf.sizes: TypeORM writes no array of the type "int" to this database. ${repair('sizes')}`,
-      `Shelf.words: TypeORM writes no array of the type "simple-array" to this database. ${repair('words')}`,
+      `Shelf.sizes: TypeORM cannot write arrays of the type "int" to this database. ${repair('sizes')}`,
+      `Shelf.words: TypeORM cannot write arrays of the type "simple-array" to this database. ${repair('words')}`,
     ]);
   });
 });
@@ -915,8 +915,8 @@ describe('declarations by restify()', () => {
     restify(NoteSchema);
     expect(await problemsOf({ entities: [AccountSchema, NoteSchema] })).toEqual([
       "Note: it has no app label. Write @Restify('blog'), or RestifyModule.forFeature('blog', [Note]) in a module.",
-      'Account.exclude[0]: "pasword" is no field of Account. Did you mean "password"?',
-      'Account.computed.loud: "shout" is no method of Account. Write a function of the entity.',
+      'Account.exclude[0]: "pasword" is not a field of Account. Did you mean "password"?',
+      'Account.computed.loud: "shout" is not a method of Account. Write a function of the entity.',
     ]);
   });
 
@@ -1111,7 +1111,7 @@ describe('a bad declaration in one application', () => {
     expect(wrong.status).toBe('rejected');
     expect(
       wrong.status === 'rejected' && wrong.reason instanceof DeclarationError && linesOf(wrong.reason),
-    ).toEqual(['WrongThing.fields[0]: "titel" is no field of WrongThing. Did you mean "title"?']);
+    ).toEqual(['WrongThing.fields[0]: "titel" is not a field of WrongThing. Did you mean "title"?']);
     const [one, three, four] = [first.value, second.value, third];
     const answers = [
       await one.client.post('/one/first/firstthing/', { title: 'a' }),

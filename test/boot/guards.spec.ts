@@ -41,7 +41,7 @@ const ONE_INSTANCE =
   'it is made anew for each request, and this place keeps one instance. Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.';
 
 describe('guards that cannot tell who asks refuse to start', () => {
-  test('what is no class of a guard, and what has no place of credentials', async () => {
+  test('what is not the class of a guard, and what has no place of credentials', async () => {
     declareUnchecked(Gate, { app: 'bg' });
     const authentication = [
       NoGuard,
@@ -53,11 +53,11 @@ describe('guards that cannot tell who asks refuse to start', () => {
       Door,
     ] as never[];
     expect(await problemsOf({ entities: [Gate], restify: { authentication } })).toEqual([
-      `${WHERE}[0]: NoGuard is no class of a guard. ${CLASS}`,
+      `${WHERE}[0]: NoGuard is not the class of a guard. ${CLASS}`,
       `${WHERE}[1]: this is an instance of a guard. Name its class: Nest makes the instance.`,
-      `${WHERE}[2]: undefined is no class of a guard. ${CLASS}`,
-      `${WHERE}[3]: "not a token" is no place of credentials. Name a scheme, strategy('jwt', 'Bearer'), or a header: strategy('key', { header: 'X-API-Key' }).`,
-      `${WHERE}[4]: a function is no class of a guard. ${CLASS}`,
+      `${WHERE}[2]: undefined is not the class of a guard. ${CLASS}`,
+      `${WHERE}[3]: "not a token" is not a valid location of credentials. Name a scheme, strategy('jwt', 'Bearer'), or a header: strategy('key', { header: 'X-API-Key' }).`,
+      `${WHERE}[4]: a function is not the class of a guard. ${CLASS}`,
     ]);
   });
 

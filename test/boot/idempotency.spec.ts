@@ -20,20 +20,20 @@ class Wallet {
 const REPAIR =
   'Write true, false or { require: true, life: 3600 }, with either of the two, and key: (actor) => … where actors have no id.';
 const LIFE =
-  'this is no time for which an answer can be kept. Give whole seconds, above 0 and up to 2592000; without the option they are 86400.';
+  'this is not a valid time to keep responses. Give whole seconds, above 0 and up to 2592000; without the option they are 86400.';
 const UNKEPT =
-  "the data source has no table in which answers are kept. Add IdempotencyRecord of 'nestjs-restify' to the data source's entities, and make its table, restify_idempotency, by a migration or synchronize.";
+  "the data source has no table for the stored responses. Add IdempotencyRecord of 'nestjs-restify' to the data source's entities, and make its table, restify_idempotency, by a migration or synchronize.";
 
 describe('Idempotency-Key refuses to start', () => {
   restoreDeclarationsOf(IdempotencyRecord);
 
   test.each([
-    ['a text', 'yes', [`Payment.idempotency: this says nothing of Idempotency-Key. ${REPAIR}`]],
-    ['null', null, [`Payment.idempotency: this says nothing of Idempotency-Key. ${REPAIR}`]],
+    ['a text', 'yes', [`Payment.idempotency: this does not configure Idempotency-Key. ${REPAIR}`]],
+    ['null', null, [`Payment.idempotency: this does not configure Idempotency-Key. ${REPAIR}`]],
     [
       'an unknown option',
       { required: true },
-      [`Payment.idempotency.required: "required" is no option of Idempotency-Key. ${REPAIR}`],
+      [`Payment.idempotency.required: "required" is not an option of Idempotency-Key. ${REPAIR}`],
     ],
     [
       'no flag',
@@ -44,7 +44,7 @@ describe('Idempotency-Key refuses to start', () => {
       'no function',
       { key: 'id' },
       [
-        'Payment.idempotency.key: this is no function. Write key: (actor) => actor.email, with what tells one caller from another.',
+        'Payment.idempotency.key: this is not a function. Write key: (actor) => actor.email, with what tells one caller from another.',
       ],
     ],
     ...[0, -1, 1.5, NaN, Infinity, '60', 2_592_001].map(
@@ -92,7 +92,7 @@ describe('Idempotency-Key refuses to start', () => {
     restify(Payment, { app: 'boot' });
     declareUnchecked(IdempotencyRecord, { app: 'boot' });
     expect(await problemsOf({ entities: [Payment, IdempotencyRecord] })).toEqual([
-      'IdempotencyRecord: it keeps the answers of all callers, and is served to nobody. Take the declaration away, and leave the class among the entities of the data source.',
+      'IdempotencyRecord: it stores the responses of all callers, and must not be served. Take the declaration away, and leave the class among the entities of the data source.',
     ]);
   });
 });

@@ -896,7 +896,7 @@ Restify('post')(Parcel);
     expect(error.problems).toEqual([
       {
         where: 'Parcel',
-        what: 'its file was loaded after the application had been laid out, as happens where the data source finds entities by a pattern of files',
+        what: 'its file was loaded after the modules were scanned, as happens if the data source finds entities by a file pattern',
         repair:
           'Import Parcel from a file of the application, or list the class in TypeOrmModule.forFeature([Parcel]) with autoLoadEntities.',
       },

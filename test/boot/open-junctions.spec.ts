@@ -51,13 +51,13 @@ function entitiesWith(post: Options, tag: Options, declareJunction = false): rea
 const SCHEME = basic(() => null);
 
 function open(relation: string, guarded: string, option: string, owner = 'Post'): string {
-  return `${owner}.${relation}: everybody may list, add and remove its pairs, though ${guarded} has ${option}. Write through: { ${relation}: { permissions: […] } } where ${owner} is declared, by @Restify or restify(${owner}, …), or RestifyModule.forRoot(prefix, { permissions: […] }); [AllowAny] says that it is meant.`;
+  return `${owner}.${relation}: anyone may list, add and remove its rows, although ${guarded} has ${option}. Write through: { ${relation}: { permissions: […] } } where ${owner} is declared, by @Restify or restify(${owner}, …), or RestifyModule.forRoot(prefix, { permissions: […] }); [AllowAny] says that it is meant.`;
 }
 
 class Tokens extends AuthGuard('oj-tokens') {}
 
 function unreached(relation: string, model: string): string {
-  return `Post.${relation}: its permissions ask who is calling, and the authentication of ${model} does not reach its pairs. Write through: { ${relation}: { authentication: […] } } where Post is declared, by @Restify or restify(Post, …), or RestifyModule.forRoot(prefix, { authentication: […] }).`;
+  return `Post.${relation}: its permissions depend on the caller, but the authentication of ${model} does not protect its rows. Write through: { ${relation}: { authentication: […] } } where Post is declared, by @Restify or restify(Post, …), or RestifyModule.forRoot(prefix, { authentication: […] }).`;
 }
 
 const SAID = { tags: { permissions: [IsAuthenticated] }, readers: { permissions: [IsAuthenticated] } };

@@ -16,10 +16,10 @@ const TTL = 'Give whole milliseconds, above 0 and below 2147483648.';
 const FLAG = "Write true or false; of an environment variable, process.env.NAME === 'true'.";
 const CLASSES = 'Write a list of classes, such as [MyClass].';
 const NAMES = "Write a list of names, such as ['title'].";
-const NULL = 'null is no value of an option. Leave the option out, or give it a value.';
+const NULL = 'null is not a valid value of an option. Leave the option out, or give it a value.';
 const OBJECT = 'Write an object, such as { name: value }.';
 const PAGINATION =
-  '.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.';
+  '.pagination: this is not a pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.';
 const LOOKUPS = "Write a list of lookups, such as ['exact', 'gte'].";
 const PERMISSIONS = 'Write a list of classes, and of what allOf, anyOf and not make of them.';
 
@@ -27,43 +27,43 @@ const PERMISSIONS = 'Write a list of classes, and of what allOf, anyOf and not m
 const SHARED: readonly (readonly [options: Options, line: string])[] = [
   ...[UNSET, 0, -1, 1.5, Infinity, '10', undefined].map((limit): [Options, string] => [
     { throttle: { limit, ttl: 1000 } },
-    `.throttle.limit: ${typeof limit === 'string' ? '"10"' : String(limit)} is no number of requests. ${REQUESTS}`,
+    `.throttle.limit: ${typeof limit === 'string' ? '"10"' : String(limit)} is not a number of requests. ${REQUESTS}`,
   ]),
   ...[UNSET, 0, -1, 2 ** 31, 0.5].map((ttl): [Options, string] => [
     { throttle: { limit: 1, ttl } },
-    `.throttle.ttl: ${ttl} is no time. ${TTL}`,
+    `.throttle.ttl: ${ttl} is not a valid time. ${TTL}`,
   ]),
   [
     { throttle: { limit: 1, ttl: 1000, key: 'id' } },
-    '.throttle.key: "id" is no function. Write key: (actor) => actor.email, with what tells one caller from another.',
+    '.throttle.key: "id" is not a function. Write key: (actor) => actor.email, with what tells one caller from another.',
   ],
   [
     { throttle: { limit: 1, ttl: 1000, tll: 5 } },
-    '.throttle.tll: "tll" is no part of a throttle. Did you mean "ttl"?',
+    '.throttle.tll: "tll" is not a part of a throttle. Did you mean "ttl"?',
   ],
   [
     { throttle: { limit: 1, ttl: 1000, constructor: 5 } },
-    '.throttle.constructor: "constructor" is no part of a throttle. Known here: "limit", "ttl", "key".',
+    '.throttle.constructor: "constructor" is not a part of a throttle. Known here: "limit", "ttl", "key".',
   ],
-  [{ throttle: 100 }, `.throttle: 100 says nothing of how often a caller may ask. ${THROTTLE}`],
-  [{ throttle: '' }, `.throttle: "" says nothing of how often a caller may ask. ${THROTTLE}`],
-  [{ throttle: false }, `.throttle: false says nothing of how often a caller may ask. ${THROTTLE}`],
-  [{ throttle: [] }, `.throttle: a list says nothing of how often a caller may ask. ${THROTTLE}`],
+  [{ throttle: 100 }, `.throttle: 100 is not an object. ${THROTTLE}`],
+  [{ throttle: '' }, `.throttle: "" is not an object. ${THROTTLE}`],
+  [{ throttle: false }, `.throttle: false is not an object. ${THROTTLE}`],
+  [{ throttle: [] }, `.throttle: a list is not an object. ${THROTTLE}`],
   [{ strict: 'false' }, `.strict: "false" is neither true nor false. ${FLAG}`],
   [{ returnDeleted: 'yes' }, `.returnDeleted: "yes" is neither true nor false. ${FLAG}`],
   [{ strict: 0 }, `.strict: 0 is neither true nor false. ${FLAG}`],
-  [{ permissions: {} }, `.permissions: an object is no list. ${PERMISSIONS}`],
-  [{ permissions: '' }, `.permissions: "" is no list. ${PERMISSIONS}`],
-  [{ permissions: ['IsAdmin'] }, `.permissions[0]: "IsAdmin" is no permission. ${PERMISSIONS}`],
+  [{ permissions: {} }, `.permissions: an object is not a list. ${PERMISSIONS}`],
+  [{ permissions: '' }, `.permissions: "" is not a list. ${PERMISSIONS}`],
+  [{ permissions: ['IsAdmin'] }, `.permissions[0]: "IsAdmin" is not a permission. ${PERMISSIONS}`],
   [
     { permissions: [undefined] },
-    '.permissions[0]: undefined is no permission. It is not there yet: look for files that import each other in a circle.',
+    '.permissions[0]: undefined is not a permission. It is not there yet: look for files that import each other in a circle.',
   ],
-  [{ guards: [{}] }, `.guards[0]: an object is no class. ${CLASSES}`],
-  [{ interceptors: entityOf('Around') }, `.interceptors: a function is no list. ${CLASSES}`],
-  [{ pipes: ['x'] }, `.pipes[0]: "x" is no class. ${CLASSES}`],
-  [{ filterBackends: 'x' }, `.filterBackends: "x" is no list. ${CLASSES}`],
-  [{ queryLimits: 5 }, `.queryLimits: 5 is no object. ${OBJECT}`],
+  [{ guards: [{}] }, `.guards[0]: an object is not a class. ${CLASSES}`],
+  [{ interceptors: entityOf('Around') }, `.interceptors: a function is not a list. ${CLASSES}`],
+  [{ pipes: ['x'] }, `.pipes[0]: "x" is not a class. ${CLASSES}`],
+  [{ filterBackends: 'x' }, `.filterBackends: "x" is not a list. ${CLASSES}`],
+  [{ queryLimits: 5 }, `.queryLimits: 5 is not an object. ${OBJECT}`],
   ...[PageNumberPagination, {}, true, null].map((pagination): [Options, string] => [
     { pagination, shape: true, renderers: [new CsvRenderer()] },
     PAGINATION,
@@ -85,11 +85,11 @@ describe('an option of a prefix that is not of its kind', () => {
     ...SHARED,
     [
       { acquireTimeout: UNSET },
-      '.acquireTimeout: NaN is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
+      '.acquireTimeout: NaN is not a valid waiting time. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
     ],
     [
       { acquireTimeout: '5000' },
-      '.acquireTimeout: 5000 is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
+      '.acquireTimeout: 5000 is not a valid waiting time. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
     ],
     ...[
       'authentication',
@@ -103,16 +103,19 @@ describe('an option of a prefix that is not of its kind', () => {
       'refusalsHide',
       'index',
     ].map((name) => [{ [name]: null }, `.${name}: ${NULL}`] as const),
-    [{ index: 5 }, ".index: 5 is no plain path. Write a path such as 'api', or false for none."],
-    [{ index: true }, ".index: true is no plain path. Write a path such as 'api', or false for none."],
-    [{ index: 'a b?' }, '.index: "a b?" is no plain path. Write a path such as \'api\', or false for none.'],
+    [{ index: 5 }, ".index: 5 is not a valid path. Write a path such as 'api', or false for none."],
+    [{ index: true }, ".index: true is not a valid path. Write a path such as 'api', or false for none."],
+    [
+      { index: 'a b?' },
+      '.index: "a b?" is not a valid path. Write a path such as \'api\', or false for none.',
+    ],
     [
       { acquireTimout: 5 },
-      '.acquireTimout: "acquireTimout" is no option of RestifyModule.forRoot. Did you mean "acquireTimeout"?',
+      '.acquireTimout: "acquireTimout" is not an option of RestifyModule.forRoot. Did you mean "acquireTimeout"?',
     ],
     [
       { permission: [] },
-      '.permission: "permission" is no option of RestifyModule.forRoot. Did you mean "permissions"?',
+      '.permission: "permission" is not an option of RestifyModule.forRoot. Did you mean "permissions"?',
     ],
   ] as readonly (readonly [Options, string])[])('%p is refused', async (options, line) => {
     const found = await problemsOf({ entities: [entityOf('Kept')], restify: options });
@@ -127,8 +130,8 @@ describe('an option of a prefix that is not of its kind', () => {
     });
     expect(await problemsOf({ entities: [entityOf('Made')], restifyModules: [module] })).toEqual([
       `${ROOT}.strict: "yes" is neither true nor false. ${FLAG}`,
-      `${ROOT}.throttle.limit: NaN is no number of requests. ${REQUESTS}`,
-      `${ROOT}.throttle.ttl: NaN is no time. ${TTL}`,
+      `${ROOT}.throttle.limit: NaN is not a number of requests. ${REQUESTS}`,
+      `${ROOT}.throttle.ttl: NaN is not a valid time. ${TTL}`,
     ]);
   });
 
@@ -139,7 +142,7 @@ describe('an option of a prefix that is not of its kind', () => {
         restifyModules: [RestifyModule.forRoot(prefix as unknown as string)],
       }),
     ).resolves.toEqual([
-      `RestifyModule.forRoot('${prefix}'): ${prefix} is no path. Write a text: 'rest/v1', or '' for none.`,
+      `RestifyModule.forRoot('${prefix}'): ${prefix} is not a path. Write a text: 'rest/v1', or '' for none.`,
     ]);
   });
 
@@ -165,7 +168,7 @@ describe('an option of a prefix that is not of its kind', () => {
 describe('an option of a model that is not of its kind', () => {
   test.each([
     ...SHARED,
-    [{ name: 5 }, '.name: 5 is no name. Write a text, or leave the option out.'],
+    [{ name: 5 }, '.name: 5 is not a name. Write a text, or leave the option out.'],
     ...[
       'fields',
       'exclude',
@@ -177,32 +180,32 @@ describe('an option of a model that is not of its kind', () => {
       'orderingFields',
       'ordering',
       'filterFields',
-    ].map((name) => [{ [name]: 'text' }, `.${name}: "text" is no list. ${NAMES}`] as const),
+    ].map((name) => [{ [name]: 'text' }, `.${name}: "text" is not a list. ${NAMES}`] as const),
     ...['fields', 'exclude', 'ordering', 'filterFields'].map(
       (name) =>
         [
           { [name]: [undefined] },
-          `.${name}[0]: undefined is no name. It is not there yet: look for files that import each other in a circle.`,
+          `.${name}[0]: undefined is not a name. It is not there yet: look for files that import each other in a circle.`,
         ] as const,
     ),
     ...['fields', 'trim', 'computed', 'filters', 'through', 'serializer', 'app'].map(
       (name) => [{ [name]: null }, `.${name}: ${NULL}`] as const,
     ),
     ...['trim', 'computed', 'filters', 'through'].map(
-      (name) => [{ [name]: ['text'] }, `.${name}: a list is no object. ${OBJECT}`] as const,
+      (name) => [{ [name]: ['text'] }, `.${name}: a list is not an object. ${OBJECT}`] as const,
     ),
     ...['filterGroups', 'orderingNulls'].map(
       (name) => [{ [name]: 'false' }, `.${name}: "false" is neither true nor false. ${FLAG}`] as const,
     ),
-    [{ filterFields: { text: 'exact' } }, `.filterFields.text: "exact" is no list. ${LOOKUPS}`],
-    [{ filterFields: { text: { exact: true } } }, `.filterFields.text: an object is no list. ${LOOKUPS}`],
-    [{ filterFields: { text: [null] } }, `.filterFields.text[0]: null is no lookup. ${LOOKUPS}`],
+    [{ filterFields: { text: 'exact' } }, `.filterFields.text: "exact" is not a list. ${LOOKUPS}`],
+    [{ filterFields: { text: { exact: true } } }, `.filterFields.text: an object is not a list. ${LOOKUPS}`],
+    [{ filterFields: { text: [null] } }, `.filterFields.text[0]: null is not a lookup. ${LOOKUPS}`],
     [{ filterFields: { text: null } }, `.filterFields.text: ${NULL}`],
     [{ filters: { busy: null } }, `.filters.busy: ${NULL}`],
     [{ trim: { text: 'no' } }, `.trim.text: "no" is neither true nor false. ${FLAG}`],
     [
       { serializer: {} },
-      '.serializer: an object is no class. Write the class itself, and no instance of it.',
+      '.serializer: an object is not a class. Write the class itself, and no instance of it.',
     ],
   ] as readonly (readonly [Options, string])[])('%p is refused', async (options, line) => {
     const Kept = entityOf('Kept', ['text']);
@@ -220,7 +223,7 @@ describe('an option of a model that is not of its kind', () => {
       through: { tags: { throttle: { limit: UNSET, ttl: 1000 }, strict: 'no' } },
     });
     expect(await problemsOf({ entities: [Holder, Tag] })).toEqual([
-      `Holder.through.tags.throttle.limit: NaN is no number of requests. ${REQUESTS}`,
+      `Holder.through.tags.throttle.limit: NaN is not a number of requests. ${REQUESTS}`,
       `Holder.through.tags.strict: "no" is neither true nor false. ${FLAG}`,
     ]);
   });
@@ -233,10 +236,10 @@ test.each([
     'It is not there yet: look for files that import each other in a circle.',
   ],
   ['User', 'restify(User, …)', "Write the class itself: restify(User, 'accounts')."],
-])('%p is no entity', (target, where, repair) => {
+])('%p is not an entity', (target, where, repair) => {
   expect(() => {
     declareUnchecked(target as never, { app: 'boot' });
-  }).toThrow(`${where}: this is no class of an entity, and no EntitySchema. ${repair}`);
+  }).toThrow(`${where}: this is neither the class of an entity nor an EntitySchema. ${repair}`);
 });
 
 describe('a class that cannot do what is asked of it', () => {

@@ -10,19 +10,19 @@ describe('a pagination refuses to start', () => {
     [
       'pageSize: 0',
       new PageNumberPagination({ pageSize: 0 }),
-      ['Thing.pagination.pageSize: 0 is no number of rows. Give a whole number above 0.'],
+      ['Thing.pagination.pageSize: 0 is not a valid number of rows. Give a whole number above 0.'],
     ],
     [
       'pageSize: 1.5',
       new PageNumberPagination({ pageSize: 1.5 }),
-      ['Thing.pagination.pageSize: 1.5 is no number of rows. Give a whole number above 0.'],
+      ['Thing.pagination.pageSize: 1.5 is not a valid number of rows. Give a whole number above 0.'],
     ],
     [
       'maxPageSize: NaN',
       new LimitOffsetPagination({ maxPageSize: Number.NaN }),
       [
-        'Thing.pagination.pageSize: NaN is no number of rows. Give a whole number above 0.',
-        'Thing.pagination.maxPageSize: NaN is no number of rows. Give a whole number above 0.',
+        'Thing.pagination.pageSize: NaN is not a valid number of rows. Give a whole number above 0.',
+        'Thing.pagination.maxPageSize: NaN is not a valid number of rows. Give a whole number above 0.',
       ],
     ],
     [
@@ -34,44 +34,46 @@ describe('a pagination refuses to start', () => {
       'maxOffset: -1',
       new LimitOffsetPagination({ maxOffset: -1 }),
       [
-        'Thing.pagination.maxOffset: -1 is no number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
+        'Thing.pagination.maxOffset: -1 is not a valid number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
       ],
     ],
     [
       'maxOffset: Infinity',
       new PageNumberPagination({ maxOffset: Infinity }),
       [
-        'Thing.pagination.maxOffset: Infinity is no number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
+        'Thing.pagination.maxOffset: Infinity is not a valid number of rows. Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
       ],
     ],
     [
       'an empty name',
       new PageNumberPagination({ pageParameter: '' }),
-      ['Thing.pagination.pageParameter: "" is no name of a query parameter. Give a text that is not empty.'],
+      [
+        'Thing.pagination.pageParameter: "" is not a valid name of a query parameter. Give a text that is not empty.',
+      ],
     ],
     [
       'two parameters of one name',
       new LimitOffsetPagination({ limitParameter: 'x', offsetParameter: 'x' }),
       [
-        'Thing.pagination: its query parameter "x" means something else too. Give the pagination another parameter.',
+        'Thing.pagination: its query parameter "x" is already used for something else. Give the pagination another parameter.',
       ],
     ],
     [
       'the parameter of a filter backend',
       new PageNumberPagination({ pageParameter: 'search' }),
       [
-        'Thing.pagination: its query parameter "search" means something else too. Give the pagination another parameter.',
+        'Thing.pagination: its query parameter "search" is already used for something else. Give the pagination another parameter.',
       ],
     ],
     [
       'another style',
       new PageNumberPagination({ style: 'header' as 'headers' }),
-      [`Thing.pagination.style: "header" is no style. Write 'envelope' or 'headers'.`],
+      [`Thing.pagination.style: "header" is not a style. Write 'envelope' or 'headers'.`],
     ],
     [
       'another count',
       new PageNumberPagination({ count: true as unknown as false }),
-      [`Thing.pagination.count: "true" is no way to count. Write 'exact', 'estimated' or false.`],
+      [`Thing.pagination.count: "true" is not a counting mode. Write 'exact', 'estimated' or false.`],
     ],
     [
       'no secret',
@@ -91,21 +93,21 @@ describe('a pagination refuses to start', () => {
       'what is none',
       PageNumberPagination,
       [
-        'Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+        'Thing.pagination: this is not a pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
       ],
     ],
     [
       'true',
       true,
       [
-        'Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+        'Thing.pagination: this is not a pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
       ],
     ],
     [
       'options alone',
       { pageSize: 3 },
       [
-        'Thing.pagination: this is no pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
+        'Thing.pagination: this is not a pagination. Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
       ],
     ],
   ])('with %s', async (_, pagination, problems) => {
@@ -123,7 +125,7 @@ describe('a pagination refuses to start', () => {
         restify: { pagination: new PageNumberPagination({ pageSize: -1 }) },
       }),
     ).toEqual([
-      "RestifyModule.forRoot('rest/v1').pagination.pageSize: -1 is no number of rows. Give a whole number above 0.",
+      "RestifyModule.forRoot('rest/v1').pagination.pageSize: -1 is not a valid number of rows. Give a whole number above 0.",
     ]);
   });
 

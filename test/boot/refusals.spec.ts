@@ -12,7 +12,7 @@ class Refused {
 
 test('what refusals of a prefix hide is one of two words', async () => {
   expect(await problemsOf({ entities: [Refused], restify: { refusalsHide: 'all' as never } })).toEqual([
-    `RestifyModule.forRoot('rest/v1').refusalsHide: refusals hide no "all". Write 'rows' or 'nothing'.`,
+    `RestifyModule.forRoot('rest/v1').refusalsHide: refusalsHide cannot be "all". Write 'rows' or 'nothing'.`,
   ]);
 });
 

@@ -34,7 +34,7 @@ export async function refusal(settings: AppSettings): Promise<DeclarationError> 
   throw new Error('The application has started.');
 }
 
-/** The problems as lines: `Post.fields[0]: "titel" is no field of Post. Did you mean "title"?` */
+/** The problems as lines: `Post.fields[0]: "titel" is not a field of Post. Did you mean "title"?` */
 export async function problemsOf(settings: AppSettings): Promise<readonly string[]> {
   return linesOf(await refusal(settings));
 }

@@ -26,25 +26,25 @@ function problemsWith(parameters: unknown, options: object = {}): Promise<readon
 }
 
 test.each<[parameters: unknown, lines: readonly string[]]>([
-  [5, ['Note.parameters: 5 is no object. Write an object, such as { name: value }.']],
+  [5, ['Note.parameters: 5 is not an object. Write an object, such as { name: value }.']],
   ...['', 'a b', 'q[]', 'q=', 'ü', '1q', 'title__q', '__proto__', 5, null, undefined].map(
     (name): [unknown, readonly string[]] => [
       { search: name },
       [
-        `Note.parameters.search: ${name === undefined ? 'undefined' : JSON.stringify(name)} is no name of a query parameter. ${NAME}`,
+        `Note.parameters.search: ${name === undefined ? 'undefined' : JSON.stringify(name)} is not a valid name of a query parameter. ${NAME}`,
       ],
     ],
   ),
   [
     { serch: 'q' },
     [
-      'Note.parameters.serch: "serch" is no query parameter of Note that can be renamed. Did you mean "search"?',
+      'Note.parameters.serch: "serch" is not a query parameter of Note that can be renamed. Did you mean "search"?',
     ],
   ],
   [
     { limit: 'rows' },
     [
-      'Note.parameters.limit: "limit" is no query parameter of Note that can be renamed. Known here: "search", "ordering", "page", "page_size".',
+      'Note.parameters.limit: "limit" is not a query parameter of Note that can be renamed. Known here: "search", "ordering", "page", "page_size".',
     ],
   ],
   [{ search: 'title' }, [`Note.parameters.search: "title" is a filter of the model. ${OTHER}`]],
@@ -72,7 +72,7 @@ test('a field that is no filter is none of the new names', async () => {
 
 test('a backend of the application names its parameters itself', async () => {
   expect(await problemsWith({ drafts: 'd' }, { filterBackends: [Drafts] })).toEqual([
-    expect.stringContaining('"drafts" is no query parameter of Note that can be renamed'),
+    expect.stringContaining('"drafts" is not a query parameter of Note that can be renamed'),
   ]);
 });
 
@@ -82,8 +82,8 @@ test('a prefix is told of names that mean something in a model of it, and of unk
   expect(
     await problemsOf({ entities: [Note], restify: { parameters: { search: 'q', serch: 's', page: 'a b' } } }),
   ).toEqual([
-    `RestifyModule.forRoot('rest/v1').parameters.page: "a b" is no name of a query parameter. ${NAME}`,
-    `RestifyModule.forRoot('rest/v1').parameters.serch: "serch" is no query parameter that can be renamed. Did you mean "search"?`,
+    `RestifyModule.forRoot('rest/v1').parameters.page: "a b" is not a valid name of a query parameter. ${NAME}`,
+    `RestifyModule.forRoot('rest/v1').parameters.serch: "serch" is not a query parameter that can be renamed. Did you mean "search"?`,
     `Note.parameters.search: "q", as the prefix or the relation calls it, is a filter of the model. Give it another name in this model: parameters: { search: '…' }.`,
   ]);
 });

@@ -4,7 +4,7 @@ import { CsvRenderer, NdjsonRenderer, PageNumberPagination, restify } from 'nest
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
 
 const NONE =
-  'this is no renderer. Write renderers: [new CsvRenderer(), new NdjsonRenderer()], or objects of your own with format, mediaType and render.';
+  'this is not a renderer. Write renderers: [new CsvRenderer(), new NdjsonRenderer()], or objects of your own with format, mediaType and render.';
 const render = (): undefined => undefined;
 
 describe('renderers refuse to start', () => {
@@ -16,23 +16,23 @@ describe('renderers refuse to start', () => {
       'one twice',
       [new CsvRenderer(), new CsvRenderer()],
       [
-        'Leaf.renderers[1]: its format "csv" is no name of its own. Give it letters and digits that no other renderer has; "json" is taken.',
-        'Leaf.renderers[1]: its mediaType "text/csv" is no type of its own. Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
+        'Leaf.renderers[1]: its format "csv" is not an unused name. Give it letters and digits that no other renderer has; "json" is taken.',
+        'Leaf.renderers[1]: its mediaType "text/csv" is not an unused media type. Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
       ],
     ],
     [
       'JSON',
       [{ format: 'json', mediaType: 'application/json', render }],
       [
-        'Leaf.renderers[0]: its format "json" is no name of its own. Give it letters and digits that no other renderer has; "json" is taken.',
-        'Leaf.renderers[0]: its mediaType "application/json" is no type of its own. Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
+        'Leaf.renderers[0]: its format "json" is not an unused name. Give it letters and digits that no other renderer has; "json" is taken.',
+        'Leaf.renderers[0]: its mediaType "application/json" is not an unused media type. Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
       ],
     ],
     [
       'a type with parameters',
       [{ format: 'x', mediaType: 'text/x; charset=utf-8', render }],
       [
-        'Leaf.renderers[0]: its mediaType "text/x; charset=utf-8" is no type of its own. Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
+        'Leaf.renderers[0]: its mediaType "text/x; charset=utf-8" is not an unused media type. Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
       ],
     ],
   ])('with %s', async (_, renderers, problems) => {
@@ -57,7 +57,7 @@ describe('renderers refuse to start', () => {
       pagination: new PageNumberPagination({ pageParameter: 'format' }),
     });
     expect(await problemsOf({ entities: [Nib] })).toEqual([
-      'Nib.renderers: the query parameter "format" means something else too. Give the filter backend or the pagination another parameter, or the model renderers: [].',
+      'Nib.renderers: the query parameter "format" is already used for something else. Give the filter backend or the pagination another parameter, or the model renderers: [].',
     ]);
   });
 

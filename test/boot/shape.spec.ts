@@ -81,15 +81,17 @@ describe('expandable refuses to start with', () => {
       'what is no relation',
       { poll: { expandable: ['title', 'vote', 'address', 'address.owner'] } },
       [
-        'Poll.expandable "title": "title" is no relation that Poll shows. Known here: "votes", "tags".',
-        'Poll.expandable "vote": "vote" is no relation that Poll shows. Did you mean "votes"?',
-        'Poll.expandable "address": "address" is no relation that Poll shows. Known here: "votes", "tags".',
+        'Poll.expandable "title": "title" is not a relation that Poll shows. Known here: "votes", "tags".',
+        'Poll.expandable "vote": "vote" is not a relation that Poll shows. Did you mean "votes"?',
+        'Poll.expandable "address": "address" is not a relation that Poll shows. Known here: "votes", "tags".',
       ],
     ],
     [
       'what is none behind another',
       { vote: { expandable: ['poll.tags.tags'] } },
-      ['Vote.expandable "poll.tags.tags": "tags" is no relation that poll_tags shows. Did you mean "tag"?'],
+      [
+        'Vote.expandable "poll.tags.tags": "tags" is not a relation that poll_tags shows. Did you mean "tag"?',
+      ],
     ],
     [
       'a relation to what is not served',
@@ -101,7 +103,7 @@ describe('expandable refuses to start with', () => {
     [
       'a relation that is left out',
       { poll: { exclude: ['fields', 'votes'], expandable: ['votes'] } },
-      ['Poll.expandable "votes": "votes" is no relation that Poll shows. Known here: "tags".'],
+      ['Poll.expandable "votes": "votes" is not a relation that Poll shows. Known here: "tags".'],
     ],
     [
       'more relations than three',
@@ -128,7 +130,7 @@ describe('expandable refuses to start with', () => {
       'a model behind a guard that authenticates',
       { vote: { authentication: [Closed] }, poll: { expandable: ['votes'] } },
       [
-        'Poll.expandable "votes": Vote has guards that do not stand before Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.',
+        'Poll.expandable "votes": Vote has guards that do not run for Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.',
       ],
     ],
     [
@@ -143,32 +145,34 @@ describe('expandable refuses to start with', () => {
         },
       },
       [
-        'Poll.expandable "votes": Vote has guards that do not stand before Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.',
+        'Poll.expandable "votes": Vote has guards that do not run for Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.',
       ],
     ],
     [
       'a model behind guards of its own',
       { vote: { guards: [Closed] }, poll: { expandable: ['votes'] } },
       [
-        'Poll.expandable "votes": Vote has guards that do not stand before Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.',
+        'Poll.expandable "votes": Vote has guards that do not run for Poll, and an expansion runs none. Say it by permissions of Vote, which hold here too, or give Poll the same guards.',
       ],
     ],
     [
       'no list',
       { poll: { expandable: 'votes' } },
-      ["Poll.expandable: this is no list of relations. Write expandable: ['question', 'question.author']."],
+      [
+        "Poll.expandable: this is not a list of relations. Write expandable: ['question', 'question.author'].",
+      ],
     ],
     [
       'a number',
       { poll: { through: { tags: { expandable: [1] } } } },
       [
-        "Poll.through.tags.expandable: this is no list of relations. Write expandable: ['question', 'question.author'].",
+        "Poll.through.tags.expandable: this is not a list of relations. Write expandable: ['question', 'question.author'].",
       ],
     ],
     [
       'an empty name',
       { poll: { expandable: ['votes.'] } },
-      ['Poll.expandable "votes.": "" is no relation that Vote shows. Known here: "poll".'],
+      ['Poll.expandable "votes.": "" is not a relation that Vote shows. Known here: "poll".'],
     ],
   ])('%s', async (_, given, lines) => {
     expect(await problems(given)).toEqual(lines);
@@ -180,7 +184,9 @@ describe('a shape refuses to start with', () => {
     [
       'the parameter of a filter backend',
       { poll: { shape: true, filterBackends: [ReadsOmit] } },
-      ['Poll.shape: its query parameter "omit" means something else too. Give the shape another parameter.'],
+      [
+        'Poll.shape: its query parameter "omit" is already used for something else. Give the shape another parameter.',
+      ],
     ],
     [
       'the parameter of a pagination',
@@ -191,49 +197,51 @@ describe('a shape refuses to start with', () => {
           pagination: new LimitOffsetPagination(),
         },
       },
-      ['Poll.shape: its query parameter "limit" means something else too. Give the shape another parameter.'],
+      [
+        'Poll.shape: its query parameter "limit" is already used for something else. Give the shape another parameter.',
+      ],
     ],
     [
       'the parameter of renderers',
       { poll: { shape: { omitParameter: 'format' }, renderers: [new CsvRenderer()] } },
       [
-        'Poll.shape: its query parameter "format" means something else too. Give the shape another parameter.',
+        'Poll.shape: its query parameter "format" is already used for something else. Give the shape another parameter.',
       ],
     ],
     [
       'one name for two parameters',
       { poll: { shape: { omitParameter: 'fields' } } },
       [
-        'Poll.shape: its query parameter "fields" means something else too. Give the shape another parameter.',
+        'Poll.shape: its query parameter "fields" is already used for something else. Give the shape another parameter.',
       ],
     ],
     [
       'an empty name',
       { restifyOptions: { shape: { fieldsParameter: '' } } },
       [
-        'RestifyModule.forRoot(\'rest/v1\').shape.fieldsParameter: "" is no name of a query parameter. Give a text that is not empty.',
+        'RestifyModule.forRoot(\'rest/v1\').shape.fieldsParameter: "" is not a valid name of a query parameter. Give a text that is not empty.',
       ],
     ],
     [
       'bounds that are none',
       { poll: { shape: { maxChildren: 0, maxObjects: 1.5 } } },
       [
-        'Poll.shape.maxChildren: 0 is no number of objects. Give a whole number above 0.',
-        'Poll.shape.maxObjects: 1.5 is no number of objects. Give a whole number above 0.',
+        'Poll.shape.maxChildren: 0 is not a valid number of objects. Give a whole number above 0.',
+        'Poll.shape.maxObjects: 1.5 is not a valid number of objects. Give a whole number above 0.',
       ],
     ],
     [
       'an option that there is not',
       { poll: { shape: { depth: 2 } } },
       [
-        'Poll.shape.depth: "depth" is no option of a shape. Known here: "fieldsParameter", "omitParameter", "expandParameter", "maxChildren", "maxObjects".',
+        'Poll.shape.depth: "depth" is not an option of a shape. Known here: "fieldsParameter", "omitParameter", "expandParameter", "maxChildren", "maxObjects".',
       ],
     ],
     [
       'what is none',
       { poll: { shape: 'yes' } },
       [
-        "Poll.shape: this is no shape. Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }.",
+        "Poll.shape: this is not a shape. Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }.",
       ],
     ],
   ])('%s', async (_, given, lines) => {

@@ -331,7 +331,7 @@ describe('acquireTimeout', () => {
           restify: { acquireTimeout },
         }),
       ).rejects.toThrow(
-        `RestifyModule.forRoot('rest/v1').acquireTimeout: ${acquireTimeout} is no time to wait. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.`,
+        `RestifyModule.forRoot('rest/v1').acquireTimeout: ${acquireTimeout} is not a valid waiting time. Give milliseconds, above 0 and below 2147483648; without the option they are 10000.`,
       );
     },
   );
@@ -350,7 +350,7 @@ describe('statementTimeout', () => {
           restify: { statementTimeout },
         }),
       ).rejects.toThrow(
-        `RestifyModule.forRoot('rest/v1').statementTimeout: ${String(statementTimeout)} is no time for a statement. Give milliseconds, above 0 and below 2147483648, or false for any time; without the option they are 30000.`,
+        `RestifyModule.forRoot('rest/v1').statementTimeout: ${String(statementTimeout)} is not a valid time limit for statements. Give milliseconds, above 0 and below 2147483648, or false for any time; without the option they are 30000.`,
       );
     },
   );

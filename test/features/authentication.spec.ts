@@ -314,7 +314,7 @@ describe('what the application does itself', () => {
     await started.close();
   });
 
-  test('what is no scheme, and no time, refuses to start', async () => {
+  test('what is not a scheme, and no time, refuses to start', async () => {
     const given: unknown = {
       authentication: [
         basic(undefined as never),
@@ -342,18 +342,21 @@ describe('what the application does itself', () => {
         { where: "RestifyModule.forRoot('rest/v1').authentication[1]", what: 'a strategy has no name' },
         {
           where: "RestifyModule.forRoot('rest/v1').authentication[2]",
-          what: '"Two Words" is no place of credentials',
+          what: '"Two Words" is not a valid location of credentials',
         },
         {
           where: "RestifyModule.forRoot('rest/v1').authentication[3]",
-          what: '"X Basic" is no name of a challenge',
+          what: '"X Basic" is not a valid name of a challenge',
         },
-        { where: "RestifyModule.forRoot('rest/v1').authentication[4]", what: 'this is no scheme' },
+        { where: "RestifyModule.forRoot('rest/v1').authentication[4]", what: 'this is not a scheme' },
         {
           where: "RestifyModule.forRoot('rest/v1').authentication[5]",
-          what: 'PassportStrategy is no class of a guard',
+          what: 'PassportStrategy is not the class of a guard',
         },
-        { where: "RestifyModule.forRoot('rest/v1').authenticationTimeout", what: '10 is no time to wait' },
+        {
+          where: "RestifyModule.forRoot('rest/v1').authenticationTimeout",
+          what: '10 is not a valid waiting time',
+        },
       ],
     });
   });
@@ -371,7 +374,7 @@ describe('what the application does itself', () => {
       ).rejects.toMatchObject({
         problems: [
           {
-            what: `${authenticationTimeout} is no time to wait`,
+            what: `${authenticationTimeout} is not a valid waiting time`,
             repair: 'Give milliseconds, above 0 and below 2147483648; without the option they are 10000.',
           },
         ],

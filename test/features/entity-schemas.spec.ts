@@ -266,6 +266,6 @@ test('errors of an EntitySchema name its class', async () => {
   const Lost = new EntitySchema<EsLost>({ name: 'lost', target: EsLost, columns: { id: ID } });
   restify(Lost, { app: 'es', exclude: ['nothing' as 'id'] });
   expect(await problemsOf({ entities: [Lost] })).toEqual([
-    'EsLost.exclude[0]: "nothing" is no field of EsLost. Known here: "id".',
+    'EsLost.exclude[0]: "nothing" is not a field of EsLost. Known here: "id".',
   ]);
 });

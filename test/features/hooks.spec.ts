@@ -407,7 +407,7 @@ onEachDatabase('hooks of a controller', (database) => {
       );
       expect(() => resources.of(Task, { prefix: 'rest/v2' })).toThrow('Task is not served below "rest/v2"');
       expect(() => resources.of(Team).as(null).nested(1, 'task')).toThrow(
-        '"task" is no nested list of Team. Known: "tasks", "people".',
+        '"task" is not a nested list of Team. Known: "tasks", "people".',
       );
     });
   });

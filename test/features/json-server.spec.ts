@@ -333,6 +333,6 @@ test('wrong sizes refuse to start', async () => {
     restifyModules: [RestifyModule.forRoot('rest/v1', { pagination })],
   }).catch((error: unknown) => error);
   expect(String(refused)).toMatch(
-    /pagination\.pageSize: 50 is more than maxPageSize, 20[^]*pagination\.maxOffset: -1 is no number of rows/,
+    /pagination\.pageSize: 50 is more than maxPageSize, 20[^]*pagination\.maxOffset: -1 is not a valid number of rows/,
   );
 });

@@ -179,9 +179,9 @@ test('listenerRelations that lead nowhere refuse to start', async () => {
   declareUnchecked(LrMany, { app: 'lr', listenerRelations: ['parts'] });
   const entities = [LrOwner, LrMedia, LrNote, LrWrong, LrMany, LrPart];
   expect(await problemsOf({ entities })).toEqual([
-    'LrWrong.listenerRelations[0]: "medai" is no relation of LrWrong. Did you mean "media"?',
-    'LrWrong.listenerRelations[1]: "owners" is no relation of LrMedia. Did you mean "owner"?',
-    'LrWrong.listenerRelations[2]: "id" is no relation of LrWrong. Known here: "media".',
+    'LrWrong.listenerRelations[0]: "medai" is not a relation of LrWrong. Did you mean "media"?',
+    'LrWrong.listenerRelations[1]: "owners" is not a relation of LrMedia. Did you mean "owner"?',
+    'LrWrong.listenerRelations[2]: "id" is not a relation of LrWrong. Known here: "media".',
     'LrMany.listenerRelations[0]: "parts" has no foreign key in LrMany. Name a relation with the foreign key, and with a dot what lies behind it.',
   ]);
 });

@@ -125,6 +125,6 @@ if (WORLD.name === 'nest-11')
     Entity('oddc_rung')(Rung);
     restify(Rung, 'oddc');
     await expect(startApp({ entities: [Rung] })).rejects.toThrow(
-      'Rung.names: TypeORM writes no array of the type "simple-enum" to this database.',
+      'Rung.names: TypeORM cannot write arrays of the type "simple-enum" to this database.',
     );
   });

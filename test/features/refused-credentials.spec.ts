@@ -277,13 +277,13 @@ describe('authenticationThrottle', () => {
   });
 
   test.each([
-    [true, '', 'this says nothing of refused credentials'],
-    [{ perAddress: 0 }, '.perAddress', '0 is no limit'],
-    [{ perUser: Number.NaN }, '.perUser', 'NaN is no limit'],
-    [{ perUser: '10' }, '.perUser', '10 is no limit'],
-    [{ perUser: 20_000 }, '.perUser', '20000 is no limit'],
-    [{ ttl: 1.5 }, '.ttl', '1.5 is no limit'],
-    [{ perUsr: 3 }, '.perUsr', '"perUsr" is no limit'],
+    [true, '', 'this does not configure refused credentials'],
+    [{ perAddress: 0 }, '.perAddress', '0 is not a limit'],
+    [{ perUser: Number.NaN }, '.perUser', 'NaN is not a limit'],
+    [{ perUser: '10' }, '.perUser', '10 is not a limit'],
+    [{ perUser: 20_000 }, '.perUser', '20000 is not a limit'],
+    [{ ttl: 1.5 }, '.ttl', '1.5 is not a limit'],
+    [{ perUsr: 3 }, '.perUsr', '"perUsr" is not a limit'],
   ])('of %j refuses to start', async (authenticationThrottle: unknown, name, what) => {
     await start();
     await expect(

@@ -451,7 +451,7 @@ onEachDatabase('a view', (database) => {
 
 test('a view without a key refuses to start', async () => {
   await expect(startApp({ entities: [Author, Work, WorkView, Keyless] })).rejects.toThrow(
-    'Keyless: it has no primary key, and its rows no URL. Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn(), or leave the entity out: do not register it.',
+    'Keyless: it has no primary key, so its rows have no URL. Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn(), or leave the entity out: do not register it.',
   );
 });
 
@@ -463,7 +463,7 @@ onEachDatabase('an instant of a view without a type', (database) => {
       return 'started';
     };
     const refused =
-      "nestjs-restify does not start, because a declaration is wrong:\n  - WhenView.begun: nobody says the type of its column. Write @Column({ type: … }) in place of @ViewColumn(), or leave it out: exclude: ['begun'].";
+      "nestjs-restify does not start, because a declaration is wrong:\n  - WhenView.begun: the type of its column is unknown. Write @Column({ type: … }) in place of @ViewColumn(), or leave it out: exclude: ['begun'].";
     expect(await start().catch((error: unknown) => (error as Error).message)).toBe(
       database.name === 'postgres' ? refused : 'started',
     );

@@ -31,13 +31,13 @@ test('a misspelt filter, search or order of a junction refuses to start', async 
     },
   });
   expect(await problemsOf({ entities: [Note, Tag] })).toEqual([
-    'Note.through.tags.filterFields[0]: "tga" is no readable field of Note.through.tags. Did you mean "tag"?',
-    'Note.through.tags.searchFields[1]: "id" is no text. A search looks into texts; name it in filterFields instead.',
+    'Note.through.tags.filterFields[0]: "tga" is not a readable field of Note.through.tags. Did you mean "tag"?',
+    'Note.through.tags.searchFields[1]: "id" is not a text. A search looks into texts; name it in filterFields instead.',
     expect.stringMatching(
-      /^Note\.through\.tags\.orderingFields\[1\]: "nothing" is no readable field of Note\.through\.tags\. /,
+      /^Note\.through\.tags\.orderingFields\[1\]: "nothing" is not a readable field of Note\.through\.tags\. /,
     ),
     expect.stringMatching(
-      /^Note\.through\.tags\.ordering\[0\]: "tagg" is no readable field of Note\.through\.tags\. /,
+      /^Note\.through\.tags\.ordering\[0\]: "tagg" is not a readable field of Note\.through\.tags\. /,
     ),
   ]);
   declareUnchecked(Note, {

@@ -234,5 +234,5 @@ test('an origin with a path, without a scheme, or a wildcard refuses to start', 
       controllers: [OpenController],
       restify: { trustedOrigins: 'https://a.example' as never },
     }),
-  ).rejects.toThrow(/trustedOrigins: "https:\/\/a\.example" is no list/);
+  ).rejects.toThrow(/trustedOrigins: "https:\/\/a\.example" is not a list/);
 });

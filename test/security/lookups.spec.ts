@@ -162,7 +162,7 @@ onEachDatabase('filters under attack', (database) => {
     expect(await started.dataSource.manager.count(Choice)).toBe(6);
   });
 
-  test('S1 SQL in a name is no name', async () => {
+  test('S1 SQL in a name is not a name', async () => {
     const plain = (await get(CHOICES, '')).text;
     log.clear();
     await get(CHOICES, '');

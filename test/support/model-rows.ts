@@ -7,7 +7,7 @@ import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/core/query/plan
 import type { Resource } from '../../src/core/schema/resource.js';
 import type { ParsedBody, Row } from '../../src/core/contracts/serializer.js';
 import type { DataAdapter, JsonOutput, PageOf } from '../../src/core/data-adapter.js';
-import { planPage } from '../../src/request/plan/plan-page.js';
+import { planPage } from '../../src/features/pagination/paginate.stage.js';
 import { keyCondition, planList } from '../../src/request/plan/plan-read.js';
 
 /** A row as JSON. */

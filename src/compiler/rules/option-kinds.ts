@@ -17,7 +17,7 @@ function kindOf(fits: (given: unknown) => boolean, noun: string, repair: string)
 function listOf(item: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
   return (given) => {
     if (!Array.isArray(given))
-      return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is no list`, repair }];
+      return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is not a list`, repair }];
     return given.flatMap((each: unknown, index) =>
       item(each)
         ? NO_FLAWS
@@ -35,7 +35,13 @@ function listOf(item: (given: unknown) => boolean, noun: string, repair: string)
 /** Rejects null, which must not be mistaken for an absent option. */
 function nullFlaw(given: unknown): readonly OptionFlaw[] | undefined {
   return given === null
-    ? [{ at: '', what: 'null is no value of an option', repair: 'Leave the option out, or give it a value.' }]
+    ? [
+        {
+          at: '',
+          what: 'null is not a valid value of an option',
+          repair: 'Leave the option out, or give it a value.',
+        },
+      ]
     : undefined;
 }
 
@@ -81,22 +87,22 @@ const flag = kindOf(
 );
 const text = kindOf(
   (given) => typeof given === 'string',
-  'no name',
+  'not a name',
   'Write a text, or leave the option out.',
 );
 const path = kindOf(
   (given) => given === false || (typeof given === 'string' && /^\/*[A-Za-z0-9_.~/-]*$/.test(given)),
-  'no plain path',
+  'not a valid path',
   "Write a path such as 'api', or false for none.",
 );
-const nameList = listOf(isNonEmptyText, 'no name', "Write a list of names, such as ['title'].");
-const lookups = listOf(isNonEmptyText, 'no lookup', "Write a list of lookups, such as ['exact', 'gte'].");
+const nameList = listOf(isNonEmptyText, 'not a name', "Write a list of names, such as ['title'].");
+const lookups = listOf(isNonEmptyText, 'not a lookup', "Write a list of lookups, such as ['exact', 'gte'].");
 const namesOrLookups: OptionKind = (given) =>
   isPlainObject(given) ? objectWithValues(lookups)(given) : nameList(given);
-const classes = listOf(isClass, 'no class', 'Write a list of classes, such as [MyClass].');
+const classes = listOf(isClass, 'not a class', 'Write a list of classes, such as [MyClass].');
 const permissions = listOf(
   (given) => isClass(given) || (isPlainObject(given) && isNonEmptyText(given.kind)),
-  'no permission',
+  'not a permission',
   'Write a list of classes, and of what allOf, anyOf and not make of them.',
 );
 const origins = listOf(
@@ -104,8 +110,8 @@ const origins = listOf(
   'not an origin',
   "Use a list of origins without a path, such as ['https://admin.example.com'].",
 );
-const aClass = kindOf(isClass, 'no class', 'Write the class itself, and no instance of it.');
-const plainObject = kindOf(isPlainObject, 'no object', 'Write an object, such as { name: value }.');
+const aClass = kindOf(isClass, 'not a class', 'Write the class itself, and no instance of it.');
+const plainObject = kindOf(isPlainObject, 'not an object', 'Write an object, such as { name: value }.');
 
 /** An object with values of one kind. Undefined ones are ignored. */
 function objectWithValues(part: OptionKind): OptionKind {
@@ -123,7 +129,7 @@ const pagination: OptionKind = (given) =>
     : [
         {
           at: '',
-          what: 'this is no pagination',
+          what: 'this is not a pagination',
           repair:
             'Write new PageNumberPagination(), new LimitOffsetPagination() or new CursorPagination({ secret }), or false for none.',
         },
@@ -137,17 +143,17 @@ function isPagination(given: unknown): boolean {
 const THROTTLE_PARTS: Readonly<Record<string, OptionKind>> = {
   limit: kindOf(
     (given) => isWhole(given, Infinity),
-    'no number of requests',
+    'not a number of requests',
     'Write a whole number above 0.',
   ),
   ttl: kindOf(
     (given) => isWhole(given, LONGEST_TIMER),
-    'no time',
+    'not a valid time',
     `Give whole milliseconds, above 0 and below ${LONGEST_TIMER}.`,
   ),
   key: kindOf(
     isClass,
-    'no function',
+    'not a function',
     'Write key: (actor) => actor.email, with what tells one caller from another.',
   ),
 };
@@ -155,11 +161,7 @@ const THROTTLE_PARTS: Readonly<Record<string, OptionKind>> = {
 function throttle(given: unknown): readonly OptionFlaw[] {
   const repair = 'Write { limit: 100, ttl: 60_000 }: requests, and the milliseconds in which they may come.';
   if (!isPlainObject(given))
-    return (
-      nullFlaw(given) ?? [
-        { at: '', what: `${shown(given)} says nothing of how often a caller may ask`, repair },
-      ]
-    );
+    return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is not an object`, repair }];
   const { limit, ttl, ...rest } = given;
   return Object.entries({ limit, ttl, ...rest }).flatMap(([name, part]): readonly OptionFlaw[] => {
     const kind = Object.hasOwn(THROTTLE_PARTS, name) ? THROTTLE_PARTS[name] : undefined;
@@ -167,7 +169,7 @@ function throttle(given: unknown): readonly OptionFlaw[] {
       return [
         {
           at: `.${name}`,
-          what: `"${name}" is no part of a throttle`,
+          what: `"${name}" is not a part of a throttle`,
           repair: didYouMean(name, Object.keys(THROTTLE_PARTS)),
         },
       ];

@@ -14,7 +14,7 @@ const KEY_LOOKUPS: readonly Lookup[] = ['exact', 'in', 'ne', 'isnull'];
 /** The reason why a lookup does not apply to the target of a path; undefined if it does. */
 export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): Reason | undefined {
   if (!(LOOKUPS as readonly string[]).includes(lookup))
-    return { what: `"${lookup}" is no lookup`, repair: didYouMean(lookup, LOOKUPS) };
+    return { what: `"${lookup}" is not a lookup`, repair: didYouMean(lookup, LOOKUPS) };
   const known = lookup as Lookup;
   const type = operands[0]?.column.type;
   if (leaf !== 'column' && !KEY_LOOKUPS.includes(known))
@@ -29,7 +29,7 @@ export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): R
 
 function unfitType(lookup: Lookup, type: DataType): Reason | undefined {
   if (type.kind === 'boolean' && [...TEXT_LOOKUPS, ...ORDER_LOOKUPS].includes(lookup))
-    return { what: `"${lookup}" does not fit yes and no`, repair: 'Use exact, ne, in or isnull.' };
+    return { what: `"${lookup}" does not fit a boolean`, repair: 'Use exact, ne, in or isnull.' };
   if (TEXT_LOOKUPS.has(lookup) && type.kind !== 'string')
     return {
       what: `"${lookup}" compares texts, and this is ${type.kind}`,

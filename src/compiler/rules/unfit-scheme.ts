@@ -53,7 +53,7 @@ function isGuardClass(given: unknown): boolean {
 function unfitGuard(given: unknown): SchemeFlaw | undefined {
   if (isGuardClass(given)) return undefined;
   return {
-    what: `${describeGiven(given)} is no class of a guard`,
+    what: `${describeGiven(given)} is not the class of a guard`,
     repair:
       "Name a class with a method canActivate, such as AuthGuard('jwt') or guard(AuthGuard('jwt'), 'Bearer'); of a Passport strategy give the name.",
   };
@@ -70,7 +70,7 @@ function unfitInstance(given: unknown): SchemeFlaw {
   return isInstance
     ? { what: 'this is an instance of a guard', repair: 'Name its class: Nest makes the instance.' }
     : {
-        what: 'this is no scheme',
+        what: 'this is not a scheme',
         repair: "Write basic(verify), the name of a Passport strategy: 'jwt', or the class of a guard.",
       };
 }
@@ -89,7 +89,7 @@ function unfitCredentials(credentials: unknown): SchemeFlaw | undefined {
   const place = header ?? scheme;
   if (typeof place !== 'string' || !TOKEN.test(place))
     return {
-      what: `"${String(place)}" is no place of credentials`,
+      what: `"${String(place)}" is not a valid location of credentials`,
       repair:
         "Name a scheme, strategy('jwt', 'Bearer'), or a header: strategy('key', { header: 'X-API-Key' }).",
     };
@@ -99,7 +99,7 @@ function unfitCredentials(credentials: unknown): SchemeFlaw | undefined {
 function unfitChallenge(challenge: unknown): SchemeFlaw | undefined {
   if (challenge === undefined || (typeof challenge === 'string' && TOKEN.test(challenge))) return undefined;
   return {
-    what: `"${String(challenge)}" is no name of a challenge`,
+    what: `"${String(challenge)}" is not a valid name of a challenge`,
     repair: "Write one word: challenge: 'XBasic'.",
   };
 }

@@ -44,7 +44,7 @@ export function unknownPath(
   }
   return {
     where,
-    what: `"${path}" is no readable field of ${draft.declaration.name}`,
+    what: `"${path}" is not a readable field of ${draft.declaration.name}`,
     repair: didYouMean(path, plainPaths(resource)),
   };
 }

@@ -89,7 +89,7 @@ function plainRouteProblems({
 }: ControllerDeclaration): readonly DeclarationProblem[] {
   return routes.map((method) => ({
     where: `${name}.${method}`,
-    what: "it is routed by a decorator of Nest, below a path that is the objects'",
+    what: 'a decorator of Nest maps it to a path below that of the objects',
     repair: 'Use @Action({ detail: false }) or @Action({ detail: true }), or a controller of its own.',
   }));
 }
@@ -163,7 +163,7 @@ function nestedProblem(
     return [
       {
         where,
-        what: `"${action.relation}" is no relation of ${resource.label} that leads to many`,
+        what: `"${action.relation}" is not a relation of ${resource.label} that leads to many`,
         repair: didYouMean(
           action.relation,
           known.map((each) => each.name),
@@ -199,7 +199,7 @@ function ownProblem(
     return [
       {
         where,
-        what: `"${path}" cannot stand in a path`,
+        what: `"${path}" is not allowed in a path`,
         repair: 'Give it a path of letters, digits, "_", "-" and ".".',
       },
     ];
@@ -207,7 +207,7 @@ function ownProblem(
     return [
       {
         where,
-        what: `"${path}" is a relation of ${resource.label}, and their URLs are one`,
+        what: `"${path}" is a relation of ${resource.label}, and both would have the same URL`,
         repair: 'Give the action another path, or replace the relation by @NestedAction.',
       },
     ];

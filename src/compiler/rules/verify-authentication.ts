@@ -33,7 +33,7 @@ function problemsOfSchemes({
     return [
       {
         where: `${where}.authentication`,
-        what: 'this is no list of schemes',
+        what: 'this is not a list of schemes',
         repair: "Write authentication: [basic(verify)], or ['jwt'].",
       },
     ];
@@ -50,7 +50,7 @@ function problemsOfTimeout({ prefix, authenticationTimeout }: CompilerInput): re
   return [
     {
       where: `RestifyModule.forRoot('${prefix}').authenticationTimeout`,
-      what: `${String(given)} is no time to wait`,
+      what: `${String(given)} is not a valid waiting time`,
       repair,
     },
   ];
@@ -67,7 +67,7 @@ function problemsOfThrottle({
   const { perAddress, perUser, ttl } = REFUSAL_LIMITS;
   const repair = `Write false, or { perAddress: ${perAddress}, perUser: ${perUser}, ttl: ${ttl} }, with any of them.`;
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return [{ where, what: 'this says nothing of refused credentials', repair }];
+    return [{ where, what: 'this does not configure refused credentials', repair }];
   return Object.entries(given as Readonly<Record<string, unknown>>).flatMap(
     ([name, limit]): readonly DeclarationProblem[] => {
       const most = MAX_OF_THROTTLE.get(name);
@@ -75,7 +75,7 @@ function problemsOfThrottle({
         return [
           {
             where: `${where}.${name}`,
-            what: `"${name}" is no limit`,
+            what: `"${name}" is not a limit`,
             repair: didYouMean(name, MAX_OF_THROTTLE.keys()),
           },
         ];
@@ -83,7 +83,7 @@ function problemsOfThrottle({
       return [
         {
           where: `${where}.${name}`,
-          what: `${String(limit)} is no limit`,
+          what: `${String(limit)} is not a limit`,
           repair: `Write a whole number from 1 to ${most}.`,
         },
       ];

@@ -38,12 +38,12 @@ const BULK_REPAIR =
 function bulkOptionProblems(where: string, given: unknown): readonly DeclarationProblem[] {
   if (given === undefined || typeof given === 'boolean') return [];
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return [{ where, what: 'this says nothing of bulk writes', repair: BULK_REPAIR }];
+    return [{ where, what: 'this does not configure bulk writes', repair: BULK_REPAIR }];
   const { operations, upsert, max, ...rest } = given as Readonly<Record<string, unknown>>;
   return [
     ...Object.keys(rest).map((name) => ({
       where: `${where}.${name}`,
-      what: `"${name}" is no option of bulk writes`,
+      what: `"${name}" is not an option of bulk writes`,
       repair: BULK_REPAIR,
     })),
     ...(operations === undefined ? [] : listProblems(`${where}.operations`, operations, BULK_OPERATIONS)),
@@ -58,7 +58,7 @@ function maxProblems(where: string, max: unknown): readonly DeclarationProblem[]
   return [
     {
       where,
-      what: `${String(max)} is no number of objects that one request may write`,
+      what: `${String(max)} is not a valid maximum of objects for one request`,
       repair: `Give a whole number from 1 to ${MOST_BULK_OBJECTS}.`,
     },
   ];
@@ -70,15 +70,15 @@ function listProblems(
   known: readonly string[] | undefined,
 ): readonly DeclarationProblem[] {
   if (!Array.isArray(given) || given.length === 0)
-    return [{ where, what: 'this is no list of names', repair: BULK_REPAIR }];
+    return [{ where, what: 'this is not a list of names', repair: BULK_REPAIR }];
   return given.flatMap((name: unknown, index): readonly DeclarationProblem[] => {
     if (typeof name !== 'string')
-      return [{ where: `${where}[${index}]`, what: 'this is no name', repair: BULK_REPAIR }];
+      return [{ where: `${where}[${index}]`, what: 'this is not a name', repair: BULK_REPAIR }];
     return known && !known.includes(name)
       ? [
           {
             where: `${where}[${index}]`,
-            what: `"${name}" is no operation that can be done to many objects`,
+            what: `"${name}" is not an operation that can be done to many objects`,
             repair: didYouMean(name, known),
           },
         ]
@@ -106,7 +106,7 @@ function operationProblems(resource: Resource, input: CompilerInput): readonly D
       ? [
           {
             where: `${where}.upsert`,
-            what: 'objects of the model are not changed',
+            what: 'the model does not serve changes',
             repair: "Add 'update' to its operations, or leave upsert out.",
           },
         ]
@@ -135,12 +135,12 @@ function controllerProblems(
       return [
         ...overridden.map((operation) => ({
           where,
-          what: `writes of many objects would go around ${name}.${operation}`,
+          what: `bulk writes would bypass ${name}.${operation}`,
           repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }; or put what the method does into beforeWrite and afterWrite, which are called for each object.`,
         })),
         ...changes.map((operation) => ({
           where: `${where}.upsert`,
-          what: `changes of objects that are there would go around ${name}.${operation}`,
+          what: `upserts would bypass ${name}.${operation}`,
           repair:
             'Leave upsert out; or put what the method does into beforeWrite and afterWrite, which are called for each object.',
         })),
@@ -148,7 +148,7 @@ function controllerProblems(
           ? [
               {
                 where,
-                what: `writes of many objects would go around the interceptors of ${name}`,
+                what: `bulk writes would bypass the interceptors of ${name}`,
                 repair: 'Give them as interceptors of @Restify, or leave bulk out.',
               },
             ]
@@ -167,7 +167,7 @@ function preconditionProblems(resource: Resource): readonly DeclarationProblem[]
       ? [
           {
             where: `${label}.bulk`,
-            what: 'the model asks each change for the state that it is about, and a change of many can name none',
+            what: 'the model requires If-Match, which a change of many objects cannot send',
             repair: "Leave 'partialUpdate' and 'destroy' out: bulk: { operations: ['create'] }.",
           },
         ]
@@ -176,7 +176,7 @@ function preconditionProblems(resource: Resource): readonly DeclarationProblem[]
       ? [
           {
             where: `${label}.bulk.upsert`,
-            what: 'the model asks each change for the state that it is about, and an object that may be there or not has none',
+            what: 'the model requires If-Match, which an upsert cannot send',
             repair: 'Leave upsert out.',
           },
         ]
@@ -206,7 +206,7 @@ function nestedProblems(
       );
       return bypassed.map(([operation]) => ({
         where: `${label}.bulk`,
-        what: `writes of many objects would go around ${name}.${action.method}`,
+        what: `bulk writes would bypass ${name}.${action.method}`,
         repair: `Leave '${operation}' out: bulk: { operations: [${others(operation)}] }.`,
       }));
     });
@@ -237,7 +237,7 @@ function upsertProblems(
     return [
       {
         where,
-        what: 'objects of the model are not created in lists',
+        what: 'the model does not create lists of objects',
         repair: "Add 'create' to bulk.operations, or leave upsert out.",
       },
     ];
@@ -246,7 +246,7 @@ function upsertProblems(
   if (wrong.length > 0)
     return wrong.map((name) => ({
       where,
-      what: `"${name}" is no column and no relation that bodies may write`,
+      what: `"${name}" is neither a column nor a relation that bodies may write`,
       repair: didYouMean(
         name,
         [...fieldsByName.keys()].filter((each) => each !== name),
@@ -282,7 +282,7 @@ function bulkParameterProblems(resource: Resource): readonly DeclarationProblem[
       .filter((name) => read.has(name))
       .map((name) => ({
         where: `${label}.bulk`,
-        what: `its query parameter "${name}" means something else too`,
+        what: `its query parameter "${name}" is already used for something else`,
         repair: 'Give the filter another name.',
       })),
   ];

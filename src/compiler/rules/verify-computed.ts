@@ -30,7 +30,7 @@ function computedProblems(
   if (!methods.includes(String(source))) {
     problems.push({
       where,
-      what: `"${String(source)}" is no method of ${declaration.name}`,
+      what: `"${String(source)}" is not a method of ${declaration.name}`,
       repair: methods.length > 0 ? didYouMean(String(source), methods) : 'Write a function of the entity.',
     });
   }

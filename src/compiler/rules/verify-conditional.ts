@@ -18,12 +18,12 @@ function conditionalProblems(where: string, given: unknown): readonly Declaratio
   if (given === undefined || typeof given === 'boolean') return [];
   const repair = "Write true, false or { require: true, etag: 'content' }, with either of the two.";
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return [{ where, what: 'this says nothing of conditional requests', repair }];
+    return [{ where, what: 'this does not configure conditional requests', repair }];
   const { require, etag, ...rest } = given as Readonly<Record<string, unknown>>;
   return [
     ...Object.keys(rest).map((name) => ({
       where: `${where}.${name}`,
-      what: `"${name}" is no option of conditional requests`,
+      what: `"${name}" is not an option of conditional requests`,
       repair,
     })),
     ...(require === undefined || typeof require === 'boolean'
@@ -51,7 +51,7 @@ function cacheProblems(where: string, given: unknown): readonly DeclarationProbl
   return [
     {
       where,
-      what: 'this is no value of Cache-Control',
+      what: 'this is not a valid value of Cache-Control',
       repair: "Write its directives, such as 'private, no-cache' or 'public, max-age=60', or false for none.",
     },
   ];

@@ -48,7 +48,7 @@ function textProblems(where: string, expandable: unknown): readonly DeclarationP
   return [
     {
       where,
-      what: 'this is no list of relations',
+      what: 'this is not a list of relations',
       repair: "Write expandable: ['question', 'question.author'].",
     },
   ];
@@ -119,7 +119,7 @@ function unknownRelation(
     .map((field) => field.name);
   return {
     where,
-    what: `"${name}" is no relation that ${resource.label} shows`,
+    what: `"${name}" is not a relation that ${resource.label} shows`,
     repair: didYouMean(name, known),
   };
 }
@@ -139,7 +139,7 @@ function targetProblem(
     };
   if (!areBefore(target, from))
     return {
-      what: `${label} has guards that do not stand before ${from.label}, and an expansion runs none`,
+      what: `${label} has guards that do not run for ${from.label}, and an expansion runs none`,
       repair: `Say it by permissions of ${label}, which hold here too, or give ${from.label} the same guards.`,
     };
   return undefined;

@@ -9,8 +9,8 @@ import { declaredColumns } from '../property-names.js';
 export function verifyFieldTypes({ drafts }: CompilerInput): readonly DeclarationProblem[] {
   return drafts.flatMap((draft) =>
     Object.entries((draft.declaration.options.type ?? {}) as Readonly<Record<string, unknown>>).flatMap(
-      ([path, said]): readonly DeclarationProblem[] => {
-        const problem = said === undefined ? undefined : fieldTypeProblem(path, said, draft);
+      ([path, given]): readonly DeclarationProblem[] => {
+        const problem = given === undefined ? undefined : fieldTypeProblem(path, given, draft);
         return problem ? [{ where: `${draft.declaration.name}.type.${path}`, ...problem }] : [];
       },
     ),
@@ -19,14 +19,14 @@ export function verifyFieldTypes({ drafts }: CompilerInput): readonly Declaratio
 
 function fieldTypeProblem(
   path: string,
-  said: unknown,
+  given: unknown,
   { entity, declaration }: EntityDeclaration,
 ): Omit<DeclarationProblem, 'where'> | undefined {
   const columns = declaredColumns(entity);
   const column = columns.find((each) => each.path === path);
   if (!column)
     return {
-      what: `"${path}" is no column of ${declaration.name}`,
+      what: `"${path}" is not a column of ${declaration.name}`,
       repair: didYouMean(
         path,
         columns.flatMap((each) => (each.transformer ? [each.path] : [])),
@@ -34,7 +34,7 @@ function fieldTypeProblem(
     };
   if (!column.transformer)
     return {
-      what: 'its column has no transformer, and says itself what its values are',
+      what: 'its column has no transformer, so its type is known',
       repair: 'Take it out, or write @Column({ transformer: … }).',
     };
   if (keyColumns(entity).has(column.id))
@@ -42,9 +42,9 @@ function fieldTypeProblem(
       what: 'its column is part of a key, whose values are shown as they are stored',
       repair: 'Take it out.',
     };
-  if (typeof said === 'string' && FIELD_TYPES.includes(said)) return undefined;
+  if (typeof given === 'string' && FIELD_TYPES.includes(given)) return undefined;
   return {
-    what: `${JSON.stringify(said)} is no type`,
-    repair: didYouMean(String(said), FIELD_TYPES),
+    what: `${JSON.stringify(given)} is not a type`,
+    repair: didYouMean(String(given), FIELD_TYPES),
   };
 }

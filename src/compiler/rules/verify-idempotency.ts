@@ -32,7 +32,7 @@ function isOn({ options: { idempotency } }: OptionLocation): boolean {
 function unkept({ where }: OptionLocation): DeclarationProblem {
   return {
     where: `${where}.idempotency`,
-    what: 'the data source has no table in which answers are kept',
+    what: 'the data source has no table for the stored responses',
     repair:
       "Add IdempotencyRecord of 'nestjs-restify' to the data source's entities, and make its table, restify_idempotency, by a migration or synchronize.",
   };
@@ -41,7 +41,7 @@ function unkept({ where }: OptionLocation): DeclarationProblem {
 function served({ declaration }: CompilerInput['drafts'][number]): DeclarationProblem {
   return {
     where: declaration.name,
-    what: 'it keeps the answers of all callers, and is served to nobody',
+    what: 'it stores the responses of all callers, and must not be served',
     repair: 'Take the declaration away, and leave the class among the entities of the data source.',
   };
 }
@@ -49,12 +49,12 @@ function served({ declaration }: CompilerInput['drafts'][number]): DeclarationPr
 function idempotencyProblems(where: string, given: unknown): readonly DeclarationProblem[] {
   if (given === undefined || typeof given === 'boolean') return [];
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return [{ where, what: 'this says nothing of Idempotency-Key', repair: IDEMPOTENCY_REPAIR }];
+    return [{ where, what: 'this does not configure Idempotency-Key', repair: IDEMPOTENCY_REPAIR }];
   const { require, life, key, ...rest } = given as Readonly<Record<string, unknown>>;
   return [
     ...Object.keys(rest).map((name) => ({
       where: `${where}.${name}`,
-      what: `"${name}" is no option of Idempotency-Key`,
+      what: `"${name}" is not an option of Idempotency-Key`,
       repair: IDEMPOTENCY_REPAIR,
     })),
     ...(require === undefined || typeof require === 'boolean'
@@ -65,7 +65,7 @@ function idempotencyProblems(where: string, given: unknown): readonly Declaratio
       : [
           {
             where: `${where}.life`,
-            what: 'this is no time for which an answer can be kept',
+            what: 'this is not a valid time to keep responses',
             repair: `Give whole seconds, above 0 and up to ${MAX_IDEMPOTENCY_LIFE}; without the option they are ${IDEMPOTENCY_LIFE}.`,
           },
         ]),
@@ -74,7 +74,7 @@ function idempotencyProblems(where: string, given: unknown): readonly Declaratio
       : [
           {
             where: `${where}.key`,
-            what: 'this is no function',
+            what: 'this is not a function',
             repair: 'Write key: (actor) => actor.email, with what tells one caller from another.',
           },
         ]),

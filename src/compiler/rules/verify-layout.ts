@@ -7,7 +7,7 @@ export function verifyLayout({ drafts, laidOut }: CompilerInput): readonly Decla
     .filter(({ declaration }) => !laidOut.has(declaration.target))
     .map(({ declaration }) => ({
       where: declaration.name,
-      what: 'its file was loaded after the application had been laid out, as happens where the data source finds entities by a pattern of files',
+      what: 'its file was loaded after the modules were scanned, as happens if the data source finds entities by a file pattern',
       repair: `Import ${declaration.name} from a file of the application, or list the class in TypeOrmModule.forFeature([${declaration.name}]) with autoLoadEntities.`,
     }));
 }

@@ -53,7 +53,7 @@ function relationOf(path: string, { relations }: EntityDescription): DescribedRe
 
 function unknown(path: string, { name, relations }: EntityDescription): RelationFlaw {
   return {
-    what: `"${path}" is no relation of ${name}`,
+    what: `"${path}" is not a relation of ${name}`,
     repair: didYouMean(
       path,
       relations.map((relation) => relation.path),

@@ -62,14 +62,14 @@ function openJunctionProblem(
   const other = byEntity.get(target);
   if (!other || byEntity.has(entities.get(junction.entity) ?? '')) return undefined;
   const sides = [side, ...(junction.inverse === undefined ? [] : [{ draft: other, path: junction.inverse }])];
-  const said = sides.map(throughOf);
+  const declared = sides.map(throughOf);
   const permissions =
-    said.find((options) => options.permissions !== undefined)?.permissions ?? defaults.permissions;
+    declared.find((options) => options.permissions !== undefined)?.permissions ?? defaults.permissions;
   const models = [side.draft, other].map(({ declaration }) => declaration);
   return (
     unprotectedProblem(side, models, permissions) ??
     anonymousProblem(side, models, {
-      isAuthenticated: [...said, defaults].some(authenticates),
+      isAuthenticated: [...declared, defaults].some(authenticates),
       needsActor: permissions?.some((each) => needsActor(each, allowAny)) === true,
     })
   );
@@ -87,7 +87,7 @@ function unprotectedProblem(
   if (!guarded || permissions !== undefined) return undefined;
   return {
     where: nameOf(side),
-    what: `everybody may list, add and remove its pairs, though ${guarded.name} has ${protectionOf(guarded.options)}`,
+    what: `anyone may list, add and remove its rows, although ${guarded.name} has ${protectionOf(guarded.options)}`,
     repair: `${repairs(side, 'permissions', '[…]')}; [AllowAny] says that it is meant.`,
   };
 }
@@ -105,7 +105,7 @@ function anonymousProblem(
   const option = isGiven(authenticated.options.authentication) ? 'authentication' : 'guards';
   return {
     where: nameOf(side),
-    what: `its permissions ask who is calling, and the ${option === 'guards' ? 'AuthGuard' : 'authentication'} of ${authenticated.name} does not reach its pairs`,
+    what: `its permissions depend on the caller, but the ${option === 'guards' ? 'AuthGuard' : 'authentication'} of ${authenticated.name} does not protect its rows`,
     repair: `${repairs(side, option, '[…]')}.`,
   };
 }

@@ -12,7 +12,7 @@ export function verifyOperations({ drafts }: CompilerInput): readonly Declaratio
         : [
             {
               where: `${declaration.name}.operations[${index}]`,
-              what: `"${name}" is no operation`,
+              what: `"${name}" is not an operation`,
               repair: didYouMean(name, OPERATIONS),
             },
           ],

@@ -10,7 +10,7 @@ export function verifyOptionNames({ drafts }: CompilerInput): readonly Declarati
       .filter((name) => !Object.hasOwn(MODEL_OPTIONS, name))
       .map((name) => ({
         where: `${declaration.name}.${name}`,
-        what: `"${name}" is no option of @Restify`,
+        what: `"${name}" is not an option of @Restify`,
         repair: didYouMean(name, Object.keys(MODEL_OPTIONS)),
       })),
   );

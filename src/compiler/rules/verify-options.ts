@@ -30,19 +30,19 @@ export function verifyOptions({
       : [
           {
             where: root,
-            what: `${String(path)} is no path`,
+            what: `${String(path)} is not a path`,
             repair: "Write a text: 'rest/v1', or '' for none.",
           },
         ]),
     ...unknown.map((name) => ({
       where: `${root}.${name}`,
-      what: `"${name}" is no option of RestifyModule.forRoot`,
+      what: `"${name}" is not an option of RestifyModule.forRoot`,
       repair: didYouMean(name, Object.keys(PREFIX_OPTIONS)),
     })),
     ...problemsAt(root, options, PREFIX_OPTIONS),
-    ...drafts.flatMap(({ declaration: { name, options: said } }) => [
-      ...problemsAt(name, said, MODEL_OPTIONS),
-      ...problemsOfThrough(name, said.through),
+    ...drafts.flatMap(({ declaration: { name, options: declared } }) => [
+      ...problemsAt(name, declared, MODEL_OPTIONS),
+      ...problemsOfThrough(name, declared.through),
     ]),
   ];
 }
@@ -55,7 +55,7 @@ function problemsOfThrough(name: string, through: unknown): readonly Declaration
       return [
         {
           where,
-          what: 'this says nothing of the junction',
+          what: 'this does not configure the junction',
           repair: 'Write an object with its options, such as { permissions: [IsAuthenticated] }.',
         },
       ];

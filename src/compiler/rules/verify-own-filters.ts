@@ -45,7 +45,7 @@ function filterNameProblems(
     return [
       {
         where,
-        what: `"${name}" is no name of a parameter`,
+        what: `"${name}" is not a valid name of a parameter`,
         repair: 'Begin with a letter, and go on with letters, digits and "_".',
       },
     ];
@@ -67,25 +67,25 @@ function customFilterProblems(
 ): readonly DeclarationProblem[] {
   const where = `${draft.declaration.name}.filters.${name}`;
   const { reads, rows } = filter;
-  const said: unknown = filter.type;
-  const type = String(said);
+  const given: unknown = filter.type;
+  const type = String(given);
   const problems: DeclarationProblem[] = [];
   if (!PARAMETER_KINDS.includes(type))
     problems.push({
       where: `${where}.type`,
-      what: `"${type}" is no type of a parameter`,
+      what: `"${type}" is not a type that a parameter can have`,
       repair: didYouMean(type, PARAMETER_KINDS),
     });
   if (filter.type === 'choice' && !(isList(filter.choices) && filter.choices.length > 0))
     problems.push({
       where: `${where}.choices`,
-      what: 'it names no text that there is',
+      what: 'this is not a list of texts',
       repair: "Write choices: ['open', 'closed'].",
     });
   if (typeof rows !== 'function')
     problems.push({
       where: `${where}.rows`,
-      what: 'there is no function',
+      what: 'this is not a function',
       repair: "Write rows: (value) => where('votes', 'gte', value).",
     });
   if (!isList(reads) || reads.length === 0)
@@ -93,8 +93,8 @@ function customFilterProblems(
       ...problems,
       {
         where: `${where}.reads`,
-        what: 'it names no field that the filter tells of',
-        repair: "Write reads: ['votes'], so that nobody asks for what he may not read.",
+        what: 'this is not a list of fields',
+        repair: "Write reads: ['votes'], so that callers cannot filter by fields that they may not read.",
       },
     ];
   return [

@@ -38,7 +38,7 @@ function pageParameterProblems(resource: Resource): readonly DeclarationProblem[
       .filter((name, index) => ofBackends.has(name) || names.indexOf(name) !== index)
       .map((name) => ({
         where: `${label}.pagination`,
-        what: `its query parameter "${name}" means something else too`,
+        what: `its query parameter "${name}" is already used for something else`,
         repair: 'Give the pagination another parameter.',
       })),
   ];

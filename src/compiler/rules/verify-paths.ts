@@ -32,7 +32,7 @@ function notAWord(where: string, word: string): DeclarationProblem {
     .replace(/^[-_]+|-+$/g, '');
   return {
     where,
-    what: `"${word}" cannot stand in a path`,
+    what: `"${word}" is not allowed in a path`,
     repair: `Write "${mended || 'blog'}": lower-case letters, digits, "_" and "-".`,
   };
 }

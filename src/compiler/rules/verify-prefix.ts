@@ -10,7 +10,7 @@ export function verifyPrefix({ prefix, takenPrefixes }: CompilerInput): readonly
     return [
       {
         where,
-        what: `"${prefix}" is no plain path`,
+        what: `"${prefix}" is not a valid path`,
         repair: "Write segments of letters, digits, '_', '-' and '.', with slashes between: 'rest/v1'.",
       },
     ];

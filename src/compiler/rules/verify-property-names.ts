@@ -35,7 +35,9 @@ function propertyNameProblem(
   const known = propertyNames(entity);
   const where = `${declaration.name}.${option}`;
   if (!known.has(name))
-    return [{ where, what: `"${name}" is no field of ${declaration.name}`, repair: didYouMean(name, known) }];
+    return [
+      { where, what: `"${name}" is not a field of ${declaration.name}`, repair: didYouMean(name, known) },
+    ];
   const hidden = declaredColumns(entity).some((column) => topName(column) === name && !column.selected);
   if (!hidden || !option.startsWith('fields') || (declaration.options.writeOnly ?? []).includes(name))
     return [];

@@ -82,7 +82,7 @@ function searchProblems(
       column?.type.kind === 'string'
         ? matchProblem(match, { path, column, abilities })
         : {
-            what: `"${path}" is no text`,
+            what: `"${path}" is not a text`,
             repair: 'A search looks into texts; name it in filterFields instead.',
           };
     return problem ? [{ where: place.where, ...problem }] : [];

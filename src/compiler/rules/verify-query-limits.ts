@@ -25,7 +25,7 @@ export function verifyQueryLimits({
         return [
           {
             where: `${where}.${name}`,
-            what: `"${name}" is no limit`,
+            what: `"${name}" is not a limit`,
             repair: didYouMean(name, MAX_OF_LIMIT.keys()),
           },
         ];
@@ -34,7 +34,7 @@ export function verifyQueryLimits({
         : [
             {
               where: `${where}.${name}`,
-              what: `${String(limit)} is no limit`,
+              what: `${String(limit)} is not a limit`,
               repair: `Write a whole number from 1 to ${most}.`,
             },
           ];

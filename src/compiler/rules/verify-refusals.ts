@@ -7,7 +7,7 @@ export function verifyRefusals({ prefix, refusalsHide }: CompilerInput): readonl
   return [
     {
       where: `RestifyModule.forRoot('${prefix}').refusalsHide`,
-      what: `refusals hide no ${JSON.stringify(refusalsHide)}`,
+      what: `refusalsHide cannot be ${JSON.stringify(refusalsHide)}`,
       repair: "Write 'rows' or 'nothing'.",
     },
   ];

@@ -60,7 +60,7 @@ function parameterNameProblems(where: string, names: Names): readonly Declaratio
     .filter(([, name]) => !isParameterName(name))
     .map(([parameter, name]) => ({
       where: `${where}.${parameter}`,
-      what: `${name === undefined ? 'undefined' : JSON.stringify(name)} is no name of a query parameter`,
+      what: `${name === undefined ? 'undefined' : JSON.stringify(name)} is not a valid name of a query parameter`,
       repair: 'Begin with a letter or "_", and go on with letters, digits, "-" and "_", without "__".',
     }));
 }
@@ -76,7 +76,7 @@ function unknownOfPrefix(
     .filter((name) => !known.has(name))
     .map((name) => ({
       where: `RestifyModule.forRoot('${prefix}').parameters.${name}`,
-      what: `"${name}" is no query parameter that can be renamed`,
+      what: `"${name}" is not a query parameter that can be renamed`,
       repair: didYouMean(name, known),
     }));
 }
@@ -91,7 +91,7 @@ function unknownOfModel(
     .filter(([name, given]) => isParameterName(given) && !resource.renamed.has(name))
     .map(([name]) => ({
       where: `${resource.label}.parameters.${name}`,
-      what: `"${name}" is no query parameter of ${resource.label} that can be renamed`,
+      what: `"${name}" is not a query parameter of ${resource.label} that can be renamed`,
       repair: didYouMean(
         name,
         featureParameters(resource).map((each) => now.get(each) ?? each),

@@ -41,7 +41,7 @@ function rendererProblems({ where, renderers }: DeclaredRenderers): readonly Dec
       return [
         {
           where: at,
-          what: 'this is no renderer',
+          what: 'this is not a renderer',
           repair:
             'Write renderers: [new CsvRenderer(), new NdjsonRenderer()], or objects of your own with format, mediaType and render.',
         },
@@ -51,13 +51,13 @@ function rendererProblems({ where, renderers }: DeclaredRenderers): readonly Dec
     if (!/^[\w-]+$/.test(format) || known.formats.has(format))
       problems.push({
         where: at,
-        what: `its format "${format}" is no name of its own`,
+        what: `its format "${format}" is not an unused name`,
         repair: 'Give it letters and digits that no other renderer has; "json" is taken.',
       });
     if (!/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(mediaType) || known.types.has(mediaType))
       problems.push({
         where: at,
-        what: `its mediaType "${mediaType}" is no type of its own`,
+        what: `its mediaType "${mediaType}" is not an unused media type`,
         repair:
           'Give it a media type in lower case, without parameters, that no other renderer has: text/csv.',
       });
@@ -95,7 +95,7 @@ function formatParameterProblems(resource: Resource): readonly DeclarationProble
     ? [
         {
           where: `${label}.renderers`,
-          what: `the query parameter "${format}" means something else too`,
+          what: `the query parameter "${format}" is already used for something else`,
           repair: 'Give the filter backend or the pagination another parameter, or the model renderers: [].',
         },
       ]

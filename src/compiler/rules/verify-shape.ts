@@ -30,7 +30,7 @@ function shapeOptionProblems(where: string, shape: unknown): readonly Declaratio
     return [
       {
         where,
-        what: 'this is no shape',
+        what: 'this is not a shape',
         repair: "Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }.",
       },
     ];
@@ -42,7 +42,7 @@ function shapeOptionProblems(where: string, shape: unknown): readonly Declaratio
         : [
             {
               where: `${where}.${name}`,
-              what: `${JSON.stringify(value)} is no name of a query parameter`,
+              what: `${JSON.stringify(value)} is not a valid name of a query parameter`,
               repair: 'Give a text that is not empty.',
             },
           ];
@@ -52,14 +52,14 @@ function shapeOptionProblems(where: string, shape: unknown): readonly Declaratio
         : [
             {
               where: `${where}.${name}`,
-              what: `${String(value)} is no number of objects`,
+              what: `${String(value)} is not a valid number of objects`,
               repair: 'Give a whole number above 0.',
             },
           ];
     return [
       {
         where: `${where}.${name}`,
-        what: `"${name}" is no option of a shape`,
+        what: `"${name}" is not an option of a shape`,
         repair: `Known here: ${[...PARAMETERS, ...BOUNDS].map((each) => `"${each}"`).join(', ')}.`,
       },
     ];
@@ -80,7 +80,7 @@ function shapeParameterProblems(resource: Resource): readonly DeclarationProblem
       .filter((name, index) => others.includes(name) || names.indexOf(name) !== index)
       .map((name) => ({
         where: `${label}.shape`,
-        what: `its query parameter "${name}" means something else too`,
+        what: `its query parameter "${name}" is already used for something else`,
         repair: 'Give the shape another parameter.',
       })),
   ];

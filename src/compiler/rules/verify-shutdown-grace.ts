@@ -9,7 +9,7 @@ export function verifyShutdownGrace({ prefix, shutdownGrace }: CompilerInput): r
   return [
     {
       where: `RestifyModule.forRoot('${prefix}').shutdownGrace`,
-      what: `${String(shutdownGrace)} is no time to wait`,
+      what: `${String(shutdownGrace)} is not a valid waiting time`,
       repair,
     },
   ];

@@ -64,7 +64,7 @@ function columnProblems(
     return [
       {
         where: `${declaration.name}.${column.path}`,
-        what: 'nobody says the type of its column',
+        what: 'the type of its column is unknown',
         repair: `Write @Column({ type: … }) in place of @ViewColumn(), or leave it out: exclude: ['${name}'].`,
       },
     ];
@@ -72,7 +72,7 @@ function columnProblems(
     return [
       {
         where: `${declaration.name}.${column.path}`,
-        what: `TypeORM writes no array of the type "${column.unsupported}" to this database`,
+        what: `TypeORM cannot write arrays of the type "${column.unsupported}" to this database`,
         repair: `Write @Column('simple-array') or @Column('simple-json') without array: true, or leave it out: exclude: ['${name}'].`,
       },
     ];

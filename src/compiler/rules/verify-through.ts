@@ -32,7 +32,7 @@ function throughProblem(
     return [
       {
         where,
-        what: `"${name}" is no many-to-many relation of ${declaration.name}`,
+        what: `"${name}" is not a many-to-many relation of ${declaration.name}`,
         repair: didYouMean(
           name,
           known.map((each) => each.path),
@@ -50,7 +50,7 @@ function throughProblem(
     ];
   const other = drafts.find((each) => each.entity.id === relation.target);
   return other && relation.junction.inverse !== undefined
-    ? saidTwice({ draft, name }, { draft: other, name: relation.junction.inverse })
+    ? duplicateThrough({ draft, name }, { draft: other, name: relation.junction.inverse })
     : [];
 }
 
@@ -60,14 +60,14 @@ interface ThroughSide {
 }
 
 /** Rejects an option that is given on both sides of a junction. */
-function saidTwice(here: ThroughSide, there: ThroughSide): readonly DeclarationProblem[] {
+function duplicateThrough(here: ThroughSide, there: ThroughSide): readonly DeclarationProblem[] {
   const optionsOf = ({ draft, name }: ThroughSide): object =>
     (draft.declaration.options.through as Readonly<Record<string, object>> | undefined)?.[name] ?? {};
   if (here.draft === there.draft && here.name === there.name) return [];
   const both = Object.keys(optionsOf(here)).filter((option) => Object.hasOwn(optionsOf(there), option));
   return both.map((option) => ({
     where: `${here.draft.declaration.name}.through.${here.name}.${option}`,
-    what: `${there.draft.declaration.name}.through.${there.name} gives it too, and the junction is one`,
+    what: `${there.draft.declaration.name}.through.${there.name} configures it too, and both use the same junction`,
     repair: 'Give it on one side: it holds for both.',
   }));
 }

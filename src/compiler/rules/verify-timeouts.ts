@@ -13,13 +13,13 @@ export function verifyTimeouts({
   if (!isTime(acquireTimeout))
     problems.push({
       where: `RestifyModule.forRoot('${prefix}').acquireTimeout`,
-      what: `${String(acquireTimeout)} is no time to wait`,
+      what: `${String(acquireTimeout)} is not a valid waiting time`,
       repair: `${range}; without the option they are 10000.`,
     });
   if (statementTimeout !== undefined && !isTime(statementTimeout)) {
     problems.push({
       where: `RestifyModule.forRoot('${prefix}').statementTimeout`,
-      what: `${String(statementTimeout)} is no time for a statement`,
+      what: `${String(statementTimeout)} is not a valid time limit for statements`,
       repair: `${range}, or false for any time; without the option they are 30000.`,
     });
   }

@@ -79,7 +79,7 @@ test.each<[name: string, known: readonly string[], sentence: string]>([
 describe('a DeclarationError', () => {
   const TITLE = {
     where: 'Post.filterFields[2]',
-    what: '"titel" is no field of Post',
+    what: '"titel" is not a field of Post',
     repair: 'Did you mean "title"?',
   };
   const APP = { where: 'Comment', what: 'it is in no app', repair: 'Name one.' };
@@ -87,14 +87,14 @@ describe('a DeclarationError', () => {
   test('says what, where and the repair', () => {
     const error = new DeclarationError([TITLE]);
     expect(error.message).toBe(
-      'nestjs-restify does not start, because a declaration is wrong:\n  - Post.filterFields[2]: "titel" is no field of Post. Did you mean "title"?',
+      'nestjs-restify does not start, because a declaration is wrong:\n  - Post.filterFields[2]: "titel" is not a field of Post. Did you mean "title"?',
     );
     expect(error).toMatchObject({ name: 'DeclarationError', problems: [TITLE] });
   });
 
   test('says all problems, a line each', () => {
     expect(new DeclarationError([TITLE, APP]).message).toBe(
-      'nestjs-restify does not start, because 2 declarations are wrong:\n  - Post.filterFields[2]: "titel" is no field of Post. Did you mean "title"?\n  - Comment: it is in no app. Name one.',
+      'nestjs-restify does not start, because 2 declarations are wrong:\n  - Post.filterFields[2]: "titel" is not a field of Post. Did you mean "title"?\n  - Comment: it is in no app. Name one.',
     );
   });
 });

@@ -2,7 +2,7 @@
 export interface DeclarationProblem {
   /** The location in the declaration: `Post.filterFields[2]`. */
   readonly where: string;
-  /** What is wrong: `"titel" is no field of Post`. */
+  /** What is wrong: `"titel" is not a field of Post`. */
   readonly what: string;
   /** The correction, as a sentence: `Did you mean "title"?` */
   readonly repair: string;
@@ -11,7 +11,7 @@ export interface DeclarationProblem {
 /**
  * Thrown at boot for invalid declarations, so that the application does not start. Holds all problems, not only the first.
  * Its message is a list with one line for each problem:
- * `Post.filterFields[2]: "titel" is no field of Post. Did you mean "title"?`
+ * `Post.filterFields[2]: "titel" is not a field of Post. Did you mean "title"?`
  */
 export class DeclarationError extends Error {
   constructor(readonly problems: readonly DeclarationProblem[]) {

@@ -8,7 +8,7 @@ export interface Caller {
 
 type Name = string | number;
 
-/** The values of an actor's `id`, `sub`, `username` and `name`; undefined for those that are no string or number. */
+/** The values of an actor's `id`, `sub`, `username` and `name`; undefined for those that are not strings or numbers. */
 export function actorNames(actor: NonNullable<Actor>): readonly (Name | undefined)[] {
   const { id, sub, username, name } = actor as Readonly<Record<string, unknown>>;
   return [id, sub, username, name].map((each) =>

@@ -38,12 +38,28 @@ export interface RouteMatch {
   readonly childSegment: string | undefined;
 }
 
+/** The URLs of a resource. A URL without any operation does not exist (contract 3.11). */
+export interface ResourceRoutes {
+  readonly resource: Resource;
+  readonly collection: Route | undefined;
+  readonly object: Route | undefined;
+  readonly nested: ReadonlyMap<string, NestedRoutes>;
+  /** The application's own URLs below the collection and below an object, by their segment. */
+  readonly collectionActions: ReadonlyMap<string, Route>;
+  readonly objectActions: ReadonlyMap<string, Route>;
+}
+
+export interface NestedRoutes {
+  readonly list: Route | undefined;
+  readonly object: Route | undefined;
+}
+
 /** The resources and routes below one prefix. */
 export interface Api {
   /** Without slashes around it: `rest/v1`. */
   readonly prefix: string;
   readonly resources: readonly Resource[];
   readonly routes: readonly Route[];
-  /** Matches a raw path below the prefix, without its trailing slash; undefined if unknown. */
-  match(path: string): RouteMatch | undefined;
+  /** By the path of the collection below the prefix, in the order of the resources: `polls/question`. */
+  readonly byPath: ReadonlyMap<string, ResourceRoutes>;
 }

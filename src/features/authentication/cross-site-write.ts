@@ -8,7 +8,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /**
  * Whether a browser sends an unsafe request for a page of another origin, with cookies and without `Authorization`:
  * cross-site request forgery, unless the origin is trusted. Browsers that do not send `Sec-Fetch-Site` are recognized by
- * their `Origin`; a request with neither header is no browser's.
+ * their `Origin`; a request with neither header is not from a browser.
  */
 export function isCrossSiteWrite(request: RequestOrigin, trustedOrigins: ReadonlySet<string>): boolean {
   if (SAFE_METHODS.has(request.method)) return false;

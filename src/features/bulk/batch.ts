@@ -9,8 +9,8 @@ import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { inSlices } from '../../core/event-loop.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';
-import { requireObject } from '../../request/parse/parse-body.js';
-import type { JsonObject } from '../../request/parse/parse-body.js';
+import { requireObject } from '../../request/request-input.js';
+import type { JsonObject } from '../../request/request-input.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 

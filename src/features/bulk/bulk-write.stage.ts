@@ -11,17 +11,17 @@ import type { CompletedRows, CreatePlan, UpsertPlan } from '../../core/query/pla
 import { parameterName } from '../../core/schema/parameter-names.js';
 import { keyText } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
-import { requireObject } from '../../request/parse/parse-body.js';
-import type { JsonObject } from '../../request/parse/parse-body.js';
+import { requireObject, withBody } from '../../request/request-input.js';
+import type { JsonObject } from '../../request/request-input.js';
 import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
 import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
 import { givenFieldsWith, planCreate, planUpdate, withOtherNames } from '../../request/plan/plan-write.js';
-import { withBody } from '../../request/rest-context.js';
 import type { OperationResult, RestContext } from '../../request/rest-context.js';
 import type { Stage } from '../../request/stage.js';
 import { hasWriteCondition } from '../conditional-requests/conditional.stages.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
+import type { FieldSelector } from '../field-selection/select-fields.stage.js';
 import type { IdempotentWrites } from '../idempotency/idempotency.stage.js';
 import {
   itemErrors,
@@ -99,7 +99,7 @@ async function createMany(
   const upserts = asksForUpsert(await context.parameters(), bulk, context.resource);
   if (upserts && isConditional) throw new PreconditionFailed();
   // Errors of the query come before those of the body (contract 6.3).
-  await selectFields(selector, false)(context);
+  await selectShape(context, selector);
   const body = await context.items();
   if (!Array.isArray(body) && !upserts) {
     const single = context.fork({ input: withBody(context.input, requireObject(body)) });
@@ -117,7 +117,7 @@ async function createMany(
     ],
   );
   const changing = upserts ? await reauthorize(context, 'PATCH') : undefined;
-  if (changing) await selectFields(selector, false)(changing);
+  if (changing) await selectShape(changing, selector);
   const { rows, replayed } = await idempotentWrites.runOnce(
     context,
     (creating, completed) => writeItems(items, { creating, changing, bulk, completed }, adapter),
@@ -127,6 +127,10 @@ async function createMany(
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
   return Array.isArray(body) ? { ...result, value } : { ...result, value: value[0], ...createdKey(rows) };
+}
+
+async function selectShape(context: RestContext, selector: FieldSelector): Promise<void> {
+  if (context.resource.shape) await selectFields(selector, false)(context);
 }
 
 /** The key of a single created object, for `Location`; none if it was updated. */

@@ -9,7 +9,7 @@ import { conjunction } from '../../core/query/condition.js';
 import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js';
 import { keyText, noSuchKey } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
-import { requireObject } from '../../request/parse/parse-body.js';
+import { requireObject } from '../../request/request-input.js';
 import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
 import { keyCondition } from '../../request/plan/plan-read.js';
@@ -42,7 +42,7 @@ export async function changeMany(
   bulk: Bulk,
   { adapter, selector }: ChangeServices,
 ): Promise<OperationResult> {
-  await selectFields(selector, false)(context);
+  if (context.resource.shape) await selectFields(selector, false)(context);
   const body = await context.items();
   if (Array.isArray(body)) {
     const items: readonly unknown[] = body;

@@ -1,3 +1,4 @@
+import { withParameters } from '../../request/request-input.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
@@ -10,7 +11,6 @@ import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
-import { withParameters } from '../../request/rest-context.js';
 import type { ResponseShape, RestContext } from '../../request/rest-context.js';
 import type { Stage } from '../../request/stage.js';
 import { Expander } from './expand-relations.js';

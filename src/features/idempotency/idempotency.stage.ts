@@ -10,7 +10,7 @@ import type { CompletedRows } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { inSlices } from '../../core/event-loop.js';
-import { HttpInput } from '../../request/http-input.js';
+import { HttpInput } from '../../request/request-input.js';
 import { HttpIdempotentRequest } from '../../request/idempotent-request.js';
 import type { RestContext } from '../../request/rest-context.js';
 import type { Stage } from '../../request/stage.js';

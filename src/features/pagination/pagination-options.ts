@@ -81,7 +81,7 @@ export class PageSettings {
         .filter(({ value }) => !isSize(value))
         .map(({ option, value }) => ({
           option,
-          what: `${String(value)} is no number of rows`,
+          what: `${String(value)} is not a valid number of rows`,
           repair: 'Give a whole number above 0.',
         })),
       ...(pageSize > maxPageSize
@@ -98,7 +98,7 @@ export class PageSettings {
         : [
             {
               option: 'style',
-              what: `${JSON.stringify(style)} is no style`,
+              what: `${JSON.stringify(style)} is not a style`,
               repair: `Write 'envelope' or 'headers'.`,
             },
           ]),
@@ -107,7 +107,7 @@ export class PageSettings {
         : [
             {
               option: 'count',
-              what: `"${String(count)}" is no way to count`,
+              what: `"${String(count)}" is not a counting mode`,
               repair: `Write 'exact', 'estimated' or false.`,
             },
           ]),
@@ -126,7 +126,7 @@ export function namesProblems(names: Readonly<Record<string, string | false>>): 
     .filter(([, name]) => name !== false && (typeof name !== 'string' || name === ''))
     .map(([option, name]) => ({
       option,
-      what: `${JSON.stringify(name)} is no name of a query parameter`,
+      what: `${JSON.stringify(name)} is not a valid name of a query parameter`,
       repair: 'Give a text that is not empty.',
     }));
 }
@@ -137,7 +137,7 @@ export function offsetProblems(maxOffset: number): readonly PaginationProblem[] 
   return [
     {
       option: 'maxOffset',
-      what: `${String(maxOffset)} is no number of rows`,
+      what: `${String(maxOffset)} is not a valid number of rows`,
       repair: 'Give a whole number, or Number.MAX_SAFE_INTEGER for no bound.',
     },
   ];

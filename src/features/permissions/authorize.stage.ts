@@ -6,9 +6,19 @@ import { isReading, servedMethod } from '../../core/schema/operation.js';
 import type { Route } from '../../core/schema/route.js';
 import type { RestContext } from '../../request/rest-context.js';
 import type { Stage } from '../../request/stage.js';
-import { CallerAccess } from './access-control.js';
-import type { PermissionRules } from './access-control.js';
 import { restrictFields } from './restrict-fields.js';
+import type { Access, AccessControl } from '../../core/contracts/access-control.js';
+import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
+import type { Actor } from '../../core/schema/actor.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { AccessContext, FieldSet, Grant, Denial } from '../../core/contracts/permission.js';
+import type { PermissionSource } from '../../core/contracts/permission-source.js';
+import { resourceOf } from '../../core/schema/resource.js';
+import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import type { RowFilter } from '../../core/query/row-filter.js';
+import { both, decide, visibleRows } from './evaluate-permission.js';
+import type { RefusalRules } from './evaluate-permission.js';
+import { keyNames } from '../../core/query/readable-paths.js';
 
 /** Methods whose generated responses show the written object. */
 const SHOWN_WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -52,7 +62,151 @@ export function authorizeMethod(
   return mapMaybe(granted, (grant) => {
     context.access = access;
     context.rows = grant.rows;
+    // For a nested URL, `resolveParent` restricts it further.
+    context.scope = grant.rows;
     context.resource = restrictFields(resource, grant);
     context.isReading = isReading(method);
   });
+}
+
+/** Compiles the row filter of a grant into a condition; injected, because planning is another layer. */
+export type ResolveRows = (rows: 'all' | RowFilter, resource: ResourceSchema) => Condition;
+
+/** The permission rules of one prefix. */
+export interface PermissionRules extends RefusalRules {
+  readonly source: PermissionSource;
+}
+
+export interface AccessCaller {
+  readonly actor: Actor;
+  /** The challenge of an authentication scheme in use, if one has any. */
+  readonly challenge: string | undefined;
+  /** The request of the HTTP library; undefined for operations that the application runs itself. */
+  readonly request: object | undefined;
+}
+
+/** The permissions of one caller, evaluated per model and cached for one request. */
+export class CallerAccess implements AccessControl {
+  // Created on first use: most requests need none of them.
+  private held: Map<string, Promise<boolean>> | undefined;
+  private seen: Map<ResourceSchema, MaybePromise<Condition>> | undefined;
+  private read: Map<ResourceSchema, { readonly access: MaybePromise<Access | undefined> }> | undefined;
+
+  constructor(
+    private readonly caller: AccessCaller,
+    private readonly rules: PermissionRules,
+    private readonly resolveRows: ResolveRows,
+  ) {}
+
+  /** Throws 401, 403 or 404 for a refusal. An action may have permissions that replace the model's. */
+  authorize(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): MaybePromise<Access> {
+    return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) => {
+      if (answer.kind !== 'grant') throw this.denialOf(answer);
+      return this.accessOf(answer, resource);
+    });
+  }
+
+  /**
+   * As `authorize`, for a request whose response contains the written object: its readable fields are also restricted by
+   * the grant of GET, except for the key; if GET is refused, by the write's alone (contract 8.7).
+   */
+  authorizeWrite(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): MaybePromise<Access> {
+    const written = this.authorize(resource, method, permission);
+    if (!resourceOf(resource).grantsSomeFields) return written;
+    return mapMaybe(written, (access) =>
+      mapMaybe(this.reading(resource), (read) => ({
+        ...access,
+        readable: answeredFields(resource, access.readable, read?.readable ?? 'all'),
+      })),
+    );
+  }
+
+  /** Undefined for a refusal. */
+  async tryAuthorize(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): Promise<Access | undefined> {
+    const isOwn = permission === resourceOf(resource).permission;
+    return isOwn && method === 'GET' ? this.reading(resource) : this.asked(resource, method, permission);
+  }
+
+  /** Evaluated once: the response to a write, its entity tag, its expansions and its filters all depend on it. */
+  private reading(resource: ResourceSchema): MaybePromise<Access | undefined> {
+    this.read ??= new Map();
+    const known = this.read.get(resource);
+    if (known) return known.access;
+    const access = this.asked(resource, 'GET');
+    this.read.set(resource, { access });
+    return access;
+  }
+
+  private asked(
+    resource: ResourceSchema,
+    method: string,
+    permission = resourceOf(resource).permission,
+  ): MaybePromise<Access | undefined> {
+    return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) =>
+      answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined,
+    );
+  }
+
+  /** Rows that the caller may refer to: as a parent in a URL, or as a key in a body (contract 8.6). */
+  readScope(resource: ResourceSchema): MaybePromise<Condition> {
+    this.seen ??= new Map();
+    let seen = this.seen.get(resource);
+    if (!seen) {
+      seen = mapMaybe(
+        visibleRows(resourceOf(resource).permission, this.contextOf(resource, 'GET'), this.rules),
+        (rows) => this.resolveRows(rows, resource),
+      );
+      this.seen.set(resource, seen);
+    }
+    return seen;
+  }
+
+  private contextOf(resource: ResourceSchema, method: string): AccessContext {
+    return {
+      actor: this.caller.actor,
+      method: servedMethod(method),
+      resource,
+      request: this.caller.request,
+      holds: (name) => this.hasPermission(name),
+    };
+  }
+
+  private hasPermission(name: string): Promise<boolean> {
+    this.held ??= new Map();
+    let held = this.held.get(name);
+    if (!held) {
+      held = Promise.resolve(this.rules.source.holds(this.caller.actor, name)).then((yes) => yes);
+      this.held.set(name, held);
+    }
+    return held;
+  }
+
+  private accessOf({ rows, readable, writable }: Grant, resource: ResourceSchema): Access {
+    return { rows: this.resolveRows(rows, resource), readable, writable };
+  }
+
+  private denialOf({ reason }: Denial): Error {
+    if (reason === 'hidden') return new NotFound();
+    const { actor, challenge } = this.caller;
+    return actor === null && challenge !== undefined
+      ? new NotAuthenticated(challenge)
+      : new PermissionDenied();
+  }
+}
+
+function answeredFields(resource: ResourceSchema, written: FieldSet, read: FieldSet): FieldSet {
+  const fields = both(written, read);
+  return fields === 'all' ? fields : new Set([...fields, ...keyNames(resource)]);
 }

@@ -185,17 +185,19 @@ function statementOf(answer: Grant | Denial, { refusalsHide }: RefusalRules): Vi
 function statedByAll(
   permissions: readonly CompiledPermission[],
   asking: PermissionQuestion,
-  said: readonly VisibleRows[],
+  evaluated: readonly VisibleRows[],
 ): MaybePromise<VisibleRows> {
-  const next = permissions[said.length];
-  if (!next) return intersectVisible(said);
-  const statement = said.some(({ refuses }) => refuses) ? statedBehind(next, asking) : stated(next, asking);
-  return mapMaybe(statement, (one) => statedByAll(permissions, asking, [...said, one]));
+  const next = permissions[evaluated.length];
+  if (!next) return intersectVisible(evaluated);
+  const statement = evaluated.some(({ refuses }) => refuses)
+    ? statedBehind(next, asking)
+    : stated(next, asking);
+  return mapMaybe(statement, (one) => statedByAll(permissions, asking, [...evaluated, one]));
 }
 
-function intersectVisible(said: readonly VisibleRows[]): VisibleRows {
-  const refuses = said.some((one) => one.refuses);
-  const rows = said
+function intersectVisible(evaluated: readonly VisibleRows[]): VisibleRows {
+  const refuses = evaluated.some((one) => one.refuses);
+  const rows = evaluated
     .flatMap((one) => (one.rows === undefined ? [] : [one.rows]))
     .reduce<'all' | RowFilter>(bothRows, 'all');
   return { refuses, rows: refuses && rows === 'all' ? undefined : rows };
@@ -221,9 +223,9 @@ async function statedByAny(
   permissions: readonly CompiledPermission[],
   asking: PermissionQuestion,
 ): Promise<VisibleRows> {
-  const said = await Promise.all(permissions.map(async (each) => stated(each, asking)));
-  const refuses = said.every((one) => one.refuses);
-  const rows = said.flatMap((one) => (one.rows === undefined ? [] : [one.rows]));
+  const evaluated = await Promise.all(permissions.map(async (each) => stated(each, asking)));
+  const refuses = evaluated.every((one) => one.refuses);
+  const rows = evaluated.flatMap((one) => (one.rows === undefined ? [] : [one.rows]));
   if (rows.length === 0) return { refuses, rows: undefined };
   return {
     refuses,

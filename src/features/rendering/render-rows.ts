@@ -33,7 +33,7 @@ async function readRenderedBody(pieces: AsyncIterable<string>): Promise<Response
 /** A chunk that is not text would fail only while the response is written, too late for an error response. */
 function refuseNoText(piece: unknown): void {
   if (typeof piece !== 'string' && !Buffer.isBuffer(piece))
-    throw new TypeError(`A renderer gave a piece that is no text, but ${typeof piece}.`);
+    throw new TypeError(`A renderer returned a piece that is not text but ${typeof piece}.`);
 }
 
 async function* following(begun: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BODY_BYTES } from '../../core/schema/limits.js';
-import type { ReceivedBody } from '../../request/parse/parse-body.js';
+import type { ReceivedBody } from '../../request/http-exchange.js';
 import { isAborted } from '../../request/is-aborted.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { sendResponse, setContractHeaders } from '../send-response.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ReceivedBody } from '../../request/parse/parse-body.js';
+import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
 import { readDecodedBody } from '../read-body.js';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { isAborted } from '../../request/is-aborted.js';
-import type { ReceivedBody } from '../../request/parse/parse-body.js';
+import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { hasBody } from '../read-body.js';
 import { getHeader } from '../request-line.js';

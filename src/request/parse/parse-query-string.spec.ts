@@ -101,7 +101,7 @@ describe('all values of a parameter', () => {
   });
 });
 
-describe('what is no text', () => {
+describe('what is not a text', () => {
   test.each([
     'a=%',
     'a=%zz',

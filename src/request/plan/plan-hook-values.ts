@@ -27,7 +27,7 @@ function addedValue(name: string, value: Json, resource: ResourceSchema): readon
   const relation = resource.relations.get(name);
   if (relation?.kind !== 'to-one')
     throw new Error(
-      `valuesOnCreate names "${name}", which is no column and no forward relation of ${resource.label}.`,
+      `valuesOnCreate names "${name}", which is neither a column nor a forward relation of ${resource.label}.`,
     );
   if (!relation.byKey)
     throw new Error(

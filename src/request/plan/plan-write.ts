@@ -20,7 +20,7 @@ import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestContext } from '../rest-context.js';
-import type { JsonObject } from '../parse/parse-body.js';
+import type { JsonObject } from '../request-input.js';
 import { fieldColumns } from '../../core/query/readable-paths.js';
 import { keyErrorsIn } from './key-fields.js';
 import { divideChecks, nameOnce } from './name-once.js';

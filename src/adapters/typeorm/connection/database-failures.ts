@@ -39,7 +39,7 @@ export class DatabaseFailures {
     return this.report(readError(error, this.dialect));
   }
 
-  /** As `ofStatement`; a read that was cancelled for a disconnected client is no failure of the database. */
+  /** As `ofStatement`; a read that was cancelled for a disconnected client is not a failure of the database. */
   ofRead(error: unknown, reading: Reading): unknown {
     const failure = this.ofStatement(error);
     return failure instanceof DatabaseUnavailable && isClientClosed(reading)

@@ -138,7 +138,7 @@ function keyless({ primaryColumns }: EntityMetadata): readonly Unsupported[] {
     ? []
     : [
         {
-          what: 'it has no primary key, and its rows no URL',
+          what: 'it has no primary key, so its rows have no URL',
           repair:
             'Mark the columns that name a row with @PrimaryColumn(), in place of @ViewColumn(), or leave the entity out: do not register it.',
           readable: false,

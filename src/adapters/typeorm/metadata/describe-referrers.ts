@@ -4,7 +4,7 @@ import { entityIdOf } from './entity-id.js';
 
 /**
  * The entities whose foreign keys refer to the table, and what a deletion of a row does to theirs. None for a soft deletion,
- * which changes no other row. Junctions of plain many-to-many relations are left out: their rows are no objects.
+ * which changes no other row. Junctions of plain many-to-many relations are left out: their rows are not objects.
  */
 export function describeReferrers(
   target: EntityMetadata,

@@ -33,7 +33,7 @@ export function updateRules(
   return computed && { computed, detections: detectionsOf(resource, metadata, context) };
 }
 
-/** Undefined for a date of the last update whose column is no date-time: its expression would need another type. */
+/** Undefined for a date of the last update whose column is not a date-time: its expression would need another type. */
 function computedColumns(
   resource: ResourceSchema,
   { versionColumn, updateDateColumn }: EntityMetadata,

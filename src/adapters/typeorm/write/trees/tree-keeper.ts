@@ -96,7 +96,7 @@ function treeShapeOf(table: TreeTable, invalidInput: (message: string) => Invali
     case 'nested-set':
       return new NestedSet(table, invalidInput);
     default:
-      throw new Error(`${table.metadata.name} is no tree`);
+      throw new Error(`${table.metadata.name} is not a tree`);
   }
 }
 

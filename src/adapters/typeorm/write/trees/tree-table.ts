@@ -29,7 +29,7 @@ export class TreeTable {
   ) {
     const [keyColumn] = resource.identity;
     const joinColumn = metadata.treeParentRelation?.joinColumns[0];
-    if (!keyColumn || !joinColumn) throw new Error(`${metadata.name} is no tree with one key`);
+    if (!keyColumn || !joinColumn) throw new Error(`${metadata.name} is not a tree with one key`);
     this.keyColumn = keyColumn;
     const table = tools.tables.of(resource);
     this.path = table.path;

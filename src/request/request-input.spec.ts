@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRestException } from '../../core/errors/rest-exception.js';
-import { readJsonObject } from './parse-body.js';
-import type { ReceivedBody } from './parse-body.js';
+import { isRestException } from '../core/errors/rest-exception.js';
+import { readJsonObject } from './request-input.js';
+import type { ReceivedBody } from './http-exchange.js';
 
 const JSON_TYPE = 'application/json';
 const NO_TYPE = null;
