@@ -1,9 +1,9 @@
 import { loadSchemes } from '../adapters/passport/load-schemes.js';
+import type { CredentialAuthentication } from '../adapters/passport/load-schemes.js';
 import type { InjectableClass, RestifyOptions } from '../decorators/restify-options.js';
 import type { Authentication, Credentials } from '../core/contracts/authentication.js';
 import type { GuardClass } from '../core/contracts/guard.js';
 import { guardScheme, guardsScheme } from '../features/authentication/guard-scheme.js';
-import type { PassportAuthentication } from '../features/authentication/passport-scheme.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { RestifyDefaults } from '../restify.options.js';
 import { runGuard } from './run-guard.js';
@@ -29,7 +29,7 @@ function guardOf(each: Authentication): NamedGuard | undefined {
   return typeof each === 'object' && each.kind === 'guard' ? each : undefined;
 }
 
-function ofPassport(each: Authentication): readonly PassportAuthentication[] {
+function exceptGuards(each: Authentication): readonly CredentialAuthentication[] {
   return typeof each === 'function' || (typeof each === 'object' && each.kind === 'guard') ? [] : [each];
 }
 
@@ -40,7 +40,7 @@ export async function entrances(
   got: <Instance>(type: InjectableClass<Instance>) => Instance,
 ): Promise<(options: AuthenticationOptions) => AuthenticationParts> {
   const declared = new Set(given.flatMap(({ authentication }) => fitSchemes(authentication)));
-  const schemes = new Map(await loadSchemes([...declared].flatMap(ofPassport)));
+  const schemes = new Map(await loadSchemes([...declared].flatMap(exceptGuards)));
   for (const each of declared) {
     const named = guardOf(each);
     if (named) schemes.set(each, guardScheme(runGuard(got(named.guard)), named.credentials));

@@ -26,7 +26,7 @@ const MODULE = `
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Restify, RestifyModule } from 'nestjs-restify';
+import { basic, IsAuthenticated, Restify, RestifyModule } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 @Restify({ app: 'blog', filterFields: ['title'] })
@@ -36,8 +36,18 @@ export class Post {
   @Column({ length: 50 }) title: string;
 }
 
+@Restify({
+  app: 'blog',
+  authentication: [basic((name, password) => (name === password ? { name } : null))],
+  permissions: [IsAuthenticated],
+})
+@Entity()
+export class Draft {
+  @PrimaryGeneratedColumn() id: number;
+}
+
 @Module({
-  imports: [TypeOrmModule.forRoot({ type: 'sqljs', entities: [Post], synchronize: true }), RestifyModule.forRoot('rest/v1')],
+  imports: [TypeOrmModule.forRoot({ type: 'sqljs', entities: [Post, Draft], synchronize: true }), RestifyModule.forRoot('rest/v1')],
 })
 export class AppModule {}
 `;
@@ -78,6 +88,14 @@ test('serves the entity', async () => {
   expect([answer.status, await answer.json()]).toEqual([200, [{ id: 1, title: 'Hello' }]]);
   const refused = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
   expect([refused.status, await refused.json()]).toEqual([400, { title: ['This field is required.'] }]);
+});
+
+test('authenticates by HTTP Basic without Passport', async () => {
+  const statusFor = async (credentials: string): Promise<number> => {
+    const headers = { authorization: 'Basic ' + Buffer.from(credentials).toString('base64') };
+    return (await fetch(url.replace('/post/', '/draft/'), { headers })).status;
+  };
+  expect([await statusFor('ada:ada'), await statusFor('ada:eve')]).toEqual([200, 401]);
 });
 
 test('knows the errors of the package', () => {

@@ -1,32 +1,41 @@
-import type { Authentication, AuthenticationScheme } from '../../core/contracts/authentication.js';
-import type { PassportHttpLike } from '../../features/authentication/basic-strategy.js';
+import { strategy } from '../../core/contracts/authentication.js';
+import type {
+  Authentication,
+  AuthenticationScheme,
+  GuardAuthentication,
+} from '../../core/contracts/authentication.js';
+import type { GuardClass } from '../../core/contracts/guard.js';
+import { basicScheme } from '../../features/authentication/basic-scheme.js';
 import { passportScheme } from '../../features/authentication/passport-scheme.js';
-import type { PassportAuthentication, PassportLike } from '../../features/authentication/passport-scheme.js';
+import type { PassportLike } from '../../features/authentication/passport-scheme.js';
 
-/** Loads the declared authentication schemes. Passport is loaded only if there is one. */
+/** The schemes that are no guards. */
+export type CredentialAuthentication = Exclude<Authentication, GuardAuthentication | GuardClass>;
+
+/** Compiles the declared authentication schemes. Passport is loaded only if a strategy is named. */
 export async function loadSchemes(
-  declared: readonly PassportAuthentication[],
+  declared: readonly CredentialAuthentication[],
 ): Promise<ReadonlyMap<Authentication, AuthenticationScheme>> {
-  if (declared.length === 0) return new Map();
-  const passport = await importOptional<PassportLike>(() => import('passport'));
-  if (!passport)
-    throw new Error(
-      'An authentication scheme is named, and passport is not installed: npm install passport passport-http.',
+  const schemes = new Map<Authentication, AuthenticationScheme>();
+  for (const each of declared) {
+    const named = typeof each === 'string' ? strategy(each) : each;
+    schemes.set(
+      each,
+      named.kind === 'basic' ? basicScheme(named) : passportScheme(named, await loadPassport()),
     );
-  const passportHttp = await importOptional<PassportHttpLike>(() => import('passport-http'));
-  return new Map(
-    [...new Set(declared)].map((each) => [each, passportScheme(each, { passport, passportHttp })]),
-  );
+  }
+  return schemes;
 }
 
-/** The exports of a CommonJS or ES module; undefined if it is not installed. */
-async function importOptional<Library>(load: () => Promise<unknown>): Promise<Library | undefined> {
+async function loadPassport(): Promise<PassportLike> {
   try {
-    const module = (await load()) as { default?: Library } & Library;
+    const module = (await import('passport')) as { default?: PassportLike } & PassportLike;
     return module.default ?? module;
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return undefined;
-    throw error;
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    throw new Error('A Passport strategy is named, and passport is not installed: npm install passport.', {
+      cause: error,
+    });
   }
 }

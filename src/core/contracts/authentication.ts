@@ -49,7 +49,7 @@ export type Authentication =
   BasicAuthentication | NamedAuthentication | GuardAuthentication | GuardClass | string;
 
 /**
- * HTTP Basic through passport-http.
+ * HTTP Basic (RFC 7617), with credentials that a function verifies.
  *
  * ```ts
  * RestifyModule.forRoot('rest/v1', { authentication: [basic((name, password) => users.check(name, password))] })

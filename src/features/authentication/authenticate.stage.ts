@@ -22,14 +22,17 @@ export function authenticate(resource: Resource, authenticator: Authenticator): 
  * checked first.
  */
 function authenticateByGuards(resource: Resource, authenticator: Authenticator): Stage {
-  return async (context) => {
-    const { actor, refusal } = await authenticator.identify(
-      { exchange: requireExchange(context), context: context.nestContext },
-      resource.schemes,
+  return (context) =>
+    mapMaybe(
+      authenticator.identify(
+        { exchange: requireExchange(context), context: context.nestContext },
+        resource.schemes,
+      ),
+      ({ actor, refusal }) => {
+        context.actor = actor;
+        context.guardError = refusal;
+      },
     );
-    context.actor = actor;
-    context.guardError = refusal;
-  };
 }
 
 export const throwGuardError: Stage = ({ guardError }) => {

@@ -10,10 +10,11 @@ import type {
   LibraryRequest,
   SchemeOutcome,
 } from '../../core/contracts/authentication.js';
-import { isPromise } from '../../core/maybe-promise.js';
+import { isPromise, mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
 import { challengeOf } from './challenge.js';
+import type { CredentialCheck } from './failed-attempts-by-key.js';
 import { isCrossSiteWrite } from './cross-site-write.js';
 import type { RequestOrigin } from './cross-site-write.js';
 import { actorOn } from './guard-scheme.js';
@@ -65,25 +66,31 @@ export class Authenticator {
       this.assertSameSite(asking, undefined);
       return found;
     }
-    return schemes.length === 0 ? null : this.identify(asking, schemes).then(({ actor }) => actor);
+    return schemes.length === 0 ? null : mapMaybe(this.identify(asking, schemes), ({ actor }) => actor);
   }
 
   /** As `authenticate`, for schemes that include guards. The guards of a model always run. */
-  async identify(
+  identify(
     asking: AuthenticationRequest,
     schemes: readonly AuthenticationScheme[],
-  ): Promise<Identified> {
-    const { request } = asking.exchange;
-    const found = actorOn(request);
+  ): MaybePromise<Identified> {
+    const found = actorOn(asking.exchange.request);
     const ends = performance.now() + this.rules.timeout;
     if (found && !schemes.some(({ guards }) => guards === 'all')) {
       this.assertSameSite(asking, undefined);
       return { actor: found };
     }
     // A caller authenticated by the application has presented no credentials here that could be guessed.
-    const tried = found
-      ? await trySchemes(schemes, asking, ends)
-      : await this.tryCounted(asking, schemes, ends);
+    const tried = found ? trySchemes(schemes, asking, ends) : this.tryCounted(asking, schemes, ends);
+    return mapMaybe(tried, (outcome) => this.identifyBy(outcome, asking, schemes));
+  }
+
+  private identifyBy(
+    tried: Tried,
+    asking: AuthenticationRequest,
+    schemes: readonly AuthenticationScheme[],
+  ): Identified {
+    const { request } = asking.exchange;
     switch (tried.kind) {
       case 'actor':
         this.assertSameSite(asking, tried.scheme);
@@ -115,25 +122,38 @@ export class Authenticator {
   }
 
   /** Checks credentials unless too many have been refused; requests without credentials are not counted. */
-  private async tryCounted(
+  private tryCounted(
     asking: AuthenticationRequest,
     schemes: readonly AuthenticationScheme[],
     ends: number,
-  ): Promise<Tried> {
+  ): MaybePromise<Tried> {
     const { request, address } = asking.exchange;
     const { refused } = this.rules;
     const presented = refused && presentedTo(schemes, request);
     if (!presented) return trySchemes(schemes, asking, ends);
-    const check = await refused.begin({ address, username: presented.username }, ends);
-    let outcome: SchemeOutcome['kind'] = 'none';
-    try {
-      const tried = await trySchemes(schemes, asking, ends);
-      outcome = isWrong(tried) ? 'wrong' : tried.kind;
-      return tried;
-    } finally {
-      check.end(outcome);
-    }
+    return mapMaybe(refused.begin({ address, username: presented.username }, ends), (check) =>
+      endWith(check, () => trySchemes(schemes, asking, ends)),
+    );
   }
+}
+
+/** Ends the check with the outcome of `attempt`, or without one if it throws or rejects. */
+function endWith(check: CredentialCheck, attempt: () => MaybePromise<Tried>): MaybePromise<Tried> {
+  const end = (tried: Tried): Tried => {
+    check.end(isWrong(tried) ? 'wrong' : tried.kind);
+    return tried;
+  };
+  const abandon = (error: unknown): never => {
+    check.end('none');
+    throw error;
+  };
+  let tried: MaybePromise<Tried>;
+  try {
+    tried = attempt();
+  } catch (error) {
+    return abandon(error);
+  }
+  return isPromise(tried) ? tried.then(end, abandon) : end(tried);
 }
 
 function presentedTo(
@@ -147,23 +167,31 @@ function presentedTo(
   return undefined;
 }
 
-async function trySchemes(
+/** What the schemes tried so far have found. */
+interface TriedSchemes {
+  readonly wrong: AuthenticationScheme | undefined;
+  readonly unknown: boolean;
+}
+
+function trySchemes(
   schemes: readonly AuthenticationScheme[],
   asking: AuthenticationRequest,
   ends: number,
-): Promise<Tried> {
-  let wrong: AuthenticationScheme | undefined;
-  let unknown = false;
-  for (const scheme of schemes) {
-    if (wrong && haveDifferentPlaces(wrong, scheme)) continue;
-    const outcome = await runScheme(scheme, asking, ends - performance.now());
-    if (outcome.kind === 'actor') return { ...outcome, scheme };
-    if (outcome.kind === 'refused') return outcome;
-    if (outcome.kind === 'wrong') wrong ??= scheme;
-    unknown ||= outcome.kind === 'unknown';
-  }
-  if (wrong) return { kind: 'wrong', scheme: wrong };
-  return { kind: unknown ? 'unknown' : 'none' };
+): MaybePromise<Tried> {
+  const tryFrom = (index: number, { wrong, unknown }: TriedSchemes): MaybePromise<Tried> => {
+    const scheme = schemes[index];
+    if (!scheme) return wrong ? { kind: 'wrong', scheme: wrong } : { kind: unknown ? 'unknown' : 'none' };
+    if (wrong && haveDifferentPlaces(wrong, scheme)) return tryFrom(index + 1, { wrong, unknown });
+    return mapMaybe(runScheme(scheme, asking, ends - performance.now()), (outcome) => {
+      if (outcome.kind === 'actor') return { ...outcome, scheme };
+      if (outcome.kind === 'refused') return outcome;
+      return tryFrom(index + 1, {
+        wrong: wrong ?? (outcome.kind === 'wrong' ? scheme : undefined),
+        unknown: unknown || outcome.kind === 'unknown',
+      });
+    });
+  };
+  return tryFrom(0, { wrong: undefined, unknown: false });
 }
 
 /**

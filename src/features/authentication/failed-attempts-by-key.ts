@@ -1,4 +1,6 @@
 import type { SchemeOutcome } from '../../core/contracts/authentication.js';
+import { isPromise } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { REMEMBERED_CALLERS } from '../../core/schema/limits.js';
 import { Attempts } from './failed-attempts.js';
 import type { RefusalLimit } from './failed-attempts.js';
@@ -29,15 +31,24 @@ export class AttemptsByKey {
     this.known.get(key)?.refuseShut(performance.now());
   }
 
-  /** Rejects with 429 if too many credentials have been refused, and with 503 at the deadline `ends`. */
-  async begin(key: string, ends: number): Promise<CredentialCheck> {
+  /** Throws or rejects with 429 if too many credentials have been refused, and with 503 at the deadline `ends`. */
+  begin(key: string, ends: number): MaybePromise<CredentialCheck> {
     const attempts = this.of(key);
-    try {
-      await attempts.begin(performance.now(), ends);
-    } catch (error) {
+    const abandon = (error: unknown): never => {
       this.settle(key, attempts, performance.now());
       throw error;
+    };
+    try {
+      const waiting = attempts.begin(performance.now(), ends);
+      return isPromise(waiting)
+        ? waiting.then(() => this.checkOf(key, attempts), abandon)
+        : this.checkOf(key, attempts);
+    } catch (error) {
+      return abandon(error);
     }
+  }
+
+  private checkOf(key: string, attempts: Attempts): CredentialCheck {
     return {
       end: (outcome) => {
         const now = performance.now();

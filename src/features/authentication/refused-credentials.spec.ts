@@ -1,17 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
 import { networkOf } from './client-network.js';
+import type { CredentialCheck } from './failed-attempts-by-key.js';
 import { RefusedCredentials } from './refused-credentials.js';
+import type { PresentedCredentials } from './refused-credentials.js';
 
 const LIMITS = { perAddress: 3, perUser: 2, ttl: 60_000 };
 const later = (): number => performance.now() + 1000;
+
+/** As `begin`, which throws what it need not wait for. */
+const beginCheck = async (
+  refused: RefusedCredentials,
+  presented: PresentedCredentials,
+  ends = later(),
+): Promise<CredentialCheck> => refused.begin(presented, ends);
 
 describe('what is remembered of callers', () => {
   test('is nothing where none was refused', async () => {
     const refused = new RefusedCredentials(LIMITS);
     for (const outcome of ['actor', 'none'] as const)
-      (await refused.begin({ address: '10.0.0.1', username: 'ada' }, later())).end(outcome);
+      (await beginCheck(refused, { address: '10.0.0.1', username: 'ada' })).end(outcome);
     expect(refused.size).toBe(0);
-    (await refused.begin({ address: '10.0.0.1', username: 'ada' }, later())).end('wrong');
+    (await beginCheck(refused, { address: '10.0.0.1', username: 'ada' })).end('wrong');
     expect(refused.size).toBe(2);
   });
 
@@ -19,10 +28,10 @@ describe('what is remembered of callers', () => {
     const refused = new RefusedCredentials(LIMITS);
     const refuse = async (caller: number): Promise<void> => {
       (
-        await refused.begin(
-          { address: `10.0.${caller >> 8}.${caller & 255}`, username: 'x'.repeat(200) },
-          later(),
-        )
+        await beginCheck(refused, {
+          address: `10.0.${caller >> 8}.${caller & 255}`,
+          username: 'x'.repeat(200),
+        })
       ).end('wrong');
     };
     for (let caller = 0; caller < 12_000; caller++) await refuse(caller);
@@ -35,15 +44,15 @@ describe('what is remembered of callers', () => {
   test('ends with the limit for the address, whoever asks', async () => {
     const refused = new RefusedCredentials(LIMITS);
     for (const username of ['a', 'b', undefined])
-      (await refused.begin({ address: '10.0.0.1', username }, later())).end('wrong');
-    await expect(refused.begin({ address: '10.0.0.1', username: 'c' }, later())).rejects.toMatchObject({
+      (await beginCheck(refused, { address: '10.0.0.1', username })).end('wrong');
+    await expect(beginCheck(refused, { address: '10.0.0.1', username: 'c' })).rejects.toMatchObject({
       answer: { status: 429 },
     });
   });
 
   test('a check that waits for others takes their place, in the order of its coming, or is refused with them', async () => {
     const refused = new RefusedCredentials(LIMITS);
-    const begin = () => refused.begin({ address: '10.0.0.1', username: 'a' }, later());
+    const begin = () => beginCheck(refused, { address: '10.0.0.1', username: 'a' });
     const running = [await begin(), await begin()];
     const order: number[] = [];
     const waiting = [0, 1, 2].map((index) =>
@@ -64,9 +73,9 @@ describe('what is remembered of callers', () => {
 
   test('a check that has waited too long gives its place back', async () => {
     const refused = new RefusedCredentials({ ...LIMITS, perAddress: 1 });
-    const running = await refused.begin({ address: '10.0.0.1', username: 'a' }, later());
+    const running = await beginCheck(refused, { address: '10.0.0.1', username: 'a' });
     await expect(
-      refused.begin({ address: '10.0.0.1', username: 'b' }, performance.now() + 20),
+      beginCheck(refused, { address: '10.0.0.1', username: 'b' }, performance.now() + 20),
     ).rejects.toMatchObject({ answer: { status: 503 } });
     running.end('actor');
     expect(refused.size).toBe(0);

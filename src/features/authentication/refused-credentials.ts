@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RefusalLimits } from '../../core/contracts/authentication.js';
+import { isPromise, mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { AttemptsByKey } from './failed-attempts-by-key.js';
 import type { CredentialCheck } from './failed-attempts-by-key.js';
 import { networkOf } from './client-network.js';
@@ -43,25 +45,42 @@ export class RefusedCredentials {
   }
 
   /**
-   * Starts a check of credentials. Rejects with 429 if too many have been refused, and with 503 at the deadline `ends`.
+   * Starts a check of credentials. Throws or rejects with 429 if too many have been refused, and with 503 at the deadline
+   * `ends`.
    */
-  async begin({ address, username }: PresentedCredentials, ends: number): Promise<CredentialCheck> {
+  begin({ address, username }: PresentedCredentials, ends: number): MaybePromise<CredentialCheck> {
     const network = networkOf(address);
     this.addresses.refuseShut(network);
     // By user first: a check that waits for others of the same name must not block other users of the address.
     const ofUser =
-      username === undefined ? undefined : await this.users.begin(`${network} ${keptName(username)}`, ends);
-    const ofAddress = await this.addresses.begin(network, ends).catch((error: unknown) => {
+      username === undefined ? undefined : this.users.begin(`${network} ${keptName(username)}`, ends);
+    return mapMaybe(ofUser, (user) =>
+      mapMaybe(this.beginAddress(network, ends, user), (ofAddress) => ({
+        end: (outcome) => {
+          ofAddress.end(outcome);
+          user?.end(outcome);
+          if (outcome === 'wrong') this.tellOthers(network);
+        },
+      })),
+    );
+  }
+
+  /** Ends the check of the user if the address is refused. */
+  private beginAddress(
+    network: string,
+    ends: number,
+    ofUser: CredentialCheck | undefined,
+  ): MaybePromise<CredentialCheck> {
+    const abandon = (error: unknown): never => {
       ofUser?.end('none');
       throw error;
-    });
-    return {
-      end: (outcome) => {
-        ofAddress.end(outcome);
-        ofUser?.end(outcome);
-        if (outcome === 'wrong') this.tellOthers(network);
-      },
     };
+    try {
+      const begun = this.addresses.begin(network, ends);
+      return isPromise(begun) ? begun.catch(abandon) : begun;
+    } catch (error) {
+      return abandon(error);
+    }
   }
 
   /** Not awaited: the local count is enough to refuse. */
