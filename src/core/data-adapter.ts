@@ -75,8 +75,8 @@ export interface DataAdapter {
   read(plan: RetrievePlan, output: JsonOutput): MaybePromise<JsonRow | undefined>;
   /** Reads one page. Rejects with 404 without the parent, as a list does. Page and count are of one snapshot if the database supports it. */
   read(plan: PagePlan, output: 'rows'): Promise<PageOf<readonly Row[]>>;
-  /** The rows as one text, separated by commas. */
-  read(plan: PagePlan, output: JsonOutput): Promise<PageOf<string>>;
+  /** The rows as one text, separated by commas; read synchronously if the driver is synchronous. */
+  read(plan: PagePlan, output: JsonOutput): MaybePromise<PageOf<string>>;
   /**
    * Streams pages of rows, in order. Holds one page in memory at a time, whatever the length of the list: a page is read once
    * the previous one has been consumed. Ends early if the consumer returns, or once the client has disconnected.

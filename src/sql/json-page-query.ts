@@ -33,11 +33,12 @@ export function pageRows(page: PageRows, scope: Scope, expressions: readonly str
   const order = readingOrder(page);
   const conditions = [compileWhere(where, scope, order), ...(from ? [compileAfter(order, from, scope)] : [])];
   const sorted = compileOrder(order, scope);
-  return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${limitClause(page)}`;
+  return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${limitClause(page, scope)}`;
 }
 
-function limitClause({ limit, lookahead, offset }: PageRows): string {
-  return ` LIMIT ${lookahead ? limit + 1 : limit}${offset > 0 ? ` OFFSET ${offset}` : ''}`;
+/** Call it last, because it binds the offset. */
+function limitClause({ limit, lookahead, offset }: PageRows, scope: Scope): string {
+  return ` LIMIT ${lookahead ? limit + 1 : limit}${offset === 0 ? '' : ` OFFSET ${scope.bindRaw(offset)}`}`;
 }
 
 /** The cursor columns that are selected with each row. */
@@ -120,7 +121,7 @@ function jsonRowsOf(
   if (page.offset === 0) return pageRows(page, scope, [text, ...edges.columns(scope)]);
   const condition = compileWhere(page.where, scope, page.order);
   const sorted = compileOrder(page.order, scope);
-  return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${limitClause(page)}) ${scope.alias}`;
+  return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${limitClause(page, scope)}) ${scope.alias}`;
 }
 
 /** How the cursor values of the first and last row are read. */
@@ -218,4 +219,22 @@ function readEdges(raw: readonly unknown[], { picked }: Edges): readonly (readon
   let at = 0;
   const read = picked.map((each) => each.read(raw.slice(at, (at += each.sql.length))));
   return read.every((values) => values !== undefined) ? read : undefined;
+}
+
+/** The part of the cache key that distinguishes lists of one resource with the same condition. */
+export function listKind({ order, parent }: Pick<ListPlan, 'order' | 'parent'>, basePath: string): string {
+  return `list ${basePath} ${parent?.resource.id ?? ''}${orderText(order)}`;
+}
+
+/** Cached for the orders that the compiled model declares; orders of a request are a new array each time. */
+const ORDER_TEXTS = new WeakMap<readonly OrderTerm[], string>();
+
+function orderText(order: readonly OrderTerm[]): string {
+  const known = ORDER_TEXTS.get(order);
+  if (known !== undefined) return known;
+  let text = '';
+  for (const { operand, descending, nulls = '' } of order)
+    text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
+  ORDER_TEXTS.set(order, text);
+  return text;
 }

@@ -10,6 +10,17 @@ interface CachedStatement {
   readonly constants: readonly unknown[];
 }
 
+/** Stands for a value of a position while a statement is compiled, to find out which of its parameters have that value. */
+class PositionMarker {
+  constructor(readonly index: number) {}
+}
+
+/** SQL with the values of a position among its parameters; the others are those of a `CachedStatement`, in order. */
+interface PositionedStatement extends CachedStatement {
+  /** For each parameter the index of its value in the position; undefined for the others. */
+  readonly slots: readonly (number | undefined)[];
+}
+
 /** The maximum number of statements per cache: filters can be combined in an unbounded number of ways. */
 const MAX_STATEMENTS = 200;
 
@@ -30,6 +41,7 @@ const NO_VALUES: readonly unknown[] = [];
  */
 export class StatementCache {
   private readonly statements = new Map<string, CachedStatement | undefined>();
+  private readonly positioned = new Map<string, PositionedStatement | undefined>();
 
   constructor(
     private readonly dialect: Dialect,
@@ -49,6 +61,34 @@ export class StatementCache {
     return this.reuse(cached.sql, cached.constants.length === 0 ? values : [...cached.constants, ...values]);
   }
 
+  /**
+   * As `of`, for rows after or before a position, whose values may be bound anywhere. `compile` is given the position or
+   * markers, and must bind each non-null value unchanged.
+   */
+  ofPosition(
+    kind: string,
+    {
+      conditions,
+      position,
+    }: { readonly conditions: readonly Condition[]; readonly position: readonly unknown[] },
+    compile: (position: readonly unknown[]) => Statement,
+  ): Statement {
+    const values: unknown[] = [];
+    const nulls = position.map((value) => (value === null ? '0' : '1')).join('');
+    const key = this.statementKey(`${kind} ${nulls}`, conditions, values);
+    if (key === undefined) return compile(position);
+    if (!this.positioned.has(key) && this.positioned.size < this.capacity)
+      this.positioned.set(key, templateOf(compile(markersOf(position)), values));
+    const cached = this.positioned.get(key);
+    if (!cached) return compile(position);
+    const others = cached.constants.length === 0 ? values : [...cached.constants, ...values];
+    let next = 0;
+    return this.reuse(
+      cached.sql,
+      cached.slots.map((slot) => (slot === undefined ? others[next++] : position[slot])),
+    );
+  }
+
   /** The same for an INSERT or UPDATE. `compile` must bind the written values first. */
   ofWrite(kind: string, { written, conditions }: WriteParameters, compile: () => Statement): Statement {
     const values: unknown[] = [];
@@ -57,6 +97,10 @@ export class StatementCache {
     const cached = this.statements.get(key);
     if (!cached) return this.add(key, compile(), { written, values });
     return this.reuse(cached.sql, [...written, ...cached.constants, ...values]);
+  }
+
+  private get capacity(): number {
+    return this.isClientSelected ? MAX_CLIENT_SELECTED_STATEMENTS : MAX_STATEMENTS;
   }
 
   private reuse(sql: string, parameters: readonly unknown[]): Statement {
@@ -70,14 +114,10 @@ export class StatementCache {
     { written, values }: { readonly written: readonly unknown[]; readonly values: readonly unknown[] },
   ): Statement {
     const { isClientSelected } = this;
-    const capacity = isClientSelected ? MAX_CLIENT_SELECTED_STATEMENTS : MAX_STATEMENTS;
-    if (this.statements.size >= capacity || this.statements.has(key)) return statement;
-    const constants = statement.parameters.slice(written.length, statement.parameters.length - values.length);
-    const reusable = [...written, ...constants, ...values].every(
-      (value, index) => statement.parameters[index] === value,
-    );
-    this.statements.set(key, reusable ? { sql: statement.sql, constants } : undefined);
-    return { ...statement, reusable, isClientSelected };
+    if (this.statements.size >= this.capacity || this.statements.has(key)) return statement;
+    const constants = constantsOf(statement.parameters, { written, values });
+    this.statements.set(key, constants && { sql: statement.sql, constants });
+    return { ...statement, reusable: constants !== undefined, isClientSelected };
   }
 
   /** The cache key of a statement; undefined if the SQL may depend on a value. Appends the compared values to `values`. */
@@ -143,6 +183,30 @@ export class StatementCache {
     for (const each of compared) values.push(this.dialect.encode(each, type));
     return `${operandKey(operand)} ${lookup}${compared.length}`;
   }
+}
+
+/** The parameters between the written values and those of the conditions; undefined if the parameters have another order. */
+function constantsOf(
+  parameters: readonly unknown[],
+  { written, values }: { readonly written: readonly unknown[]; readonly values: readonly unknown[] },
+): readonly unknown[] | undefined {
+  const constants = parameters.slice(written.length, parameters.length - values.length);
+  const expected = [...written, ...constants, ...values];
+  return expected.every((value, index) => parameters[index] === value) ? constants : undefined;
+}
+
+function markersOf(position: readonly unknown[]): readonly unknown[] {
+  return position.map((value, index) => (value === null ? null : new PositionMarker(index)));
+}
+
+function templateOf(
+  { sql, parameters }: Statement,
+  values: readonly unknown[],
+): PositionedStatement | undefined {
+  const others = parameters.filter((value) => !(value instanceof PositionMarker));
+  const constants = constantsOf(others, { written: NO_VALUES, values });
+  const slots = parameters.map((value) => (value instanceof PositionMarker ? value.index : undefined));
+  return constants && { sql, constants, slots };
 }
 
 /** Lookups that bind each value once and unchanged. */

@@ -1,3 +1,4 @@
+import { JsonListReader } from '../../src/adapters/typeorm/read/json-list-reader.js';
 import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
 import { PageReader } from '../../src/adapters/typeorm/read/page-reader.js';
 import type { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
@@ -8,7 +9,8 @@ import { rowsToJson } from '../../src/core/values/rows-to-json.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 
-const fastList = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'list')?.value as JsonReader['list'];
+const fastList = Object.getOwnPropertyDescriptor(JsonListReader.prototype, 'list')
+  ?.value as JsonListReader['list'];
 const fastRow = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'retrieve')
   ?.value as JsonReader['retrieve'];
 const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.value as PageReader['json'];
@@ -17,10 +19,10 @@ const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.
  * In an application with comparison, every list that the database serializes is also read on the general path, and both must
  * be equal byte for byte, so that each feature test covers both.
  */
-JsonReader.prototype.list = function (this: JsonReader, plan, output) {
+JsonListReader.prototype.list = function (this: JsonListReader, plan, output) {
   const texts = fastList.call(this, plan, output);
   const comparison = comparisonOfReader(this['rows']);
-  return this.inDatabase(output) && comparison
+  return this['readers'].json.inDatabase(output) && comparison
     ? both({ reader: this, comparison, plan, output }, iterated(texts))
     : texts;
 };
@@ -93,7 +95,7 @@ function toText({ rows, size, more, count, first, last }: PageOf<string>): strin
 }
 
 interface ComparedList {
-  readonly reader: JsonReader;
+  readonly reader: JsonListReader;
   readonly comparison: Comparison;
   readonly plan: ListPlan;
   readonly output: JsonOutput;
@@ -134,7 +136,7 @@ function withComma(text: string): string {
 }
 
 async function* generalTexts(
-  reader: JsonReader,
+  reader: JsonListReader,
   plan: ListPlan,
   { represent }: JsonOutput,
 ): AsyncGenerator<string> {

@@ -33,6 +33,7 @@ import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
 import { KeyLookups } from './write/foreign-key-lookup.js';
 import { JsonSubtypeTables } from './read/json-subtype-tables.js';
+import { JsonListReader } from './read/json-list-reader.js';
 import { JsonReader } from './read/json-reader.js';
 import { PageReader } from './read/page-reader.js';
 import { directWriterRules } from './write/direct-writer-rules.js';
@@ -40,6 +41,7 @@ import { DirectWriter } from './write/direct-writer.js';
 import { JunctionWriter } from './write/junction-writer.js';
 import { readRelated } from './read/related-reader.js';
 import { RowReader } from './read/row-reader.js';
+import type { RowReaderTools } from './read/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
 import { Tables } from './table-metadata.js';
 
@@ -47,6 +49,7 @@ import { Tables } from './table-metadata.js';
 interface Prepared {
   readonly rows: RowReader;
   json?: JsonReader;
+  lists?: JsonListReader;
   pages?: PageReader;
   writer?: RowWriter;
 }
@@ -112,8 +115,7 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private prepareView(resource: ResourceSchema): Prepared {
-    const { tables, dialect, connections } = this;
-    const prepared: Prepared = { rows: new RowReader(resource, { tables, dialect, connections }) };
+    const prepared: Prepared = { rows: new RowReader(resource, this.readerTools) };
     this.prepared.set(resource, prepared);
     return prepared;
   }
@@ -151,7 +153,7 @@ export class TypeOrmAdapter implements DataAdapter {
   read(plan: RetrievePlan, output: 'rows'): Promise<Row | undefined>;
   read(plan: RetrievePlan, output: JsonOutput): MaybePromise<JsonRow | undefined>;
   read(plan: PagePlan, output: 'rows'): Promise<PageOf<readonly Row[]>>;
-  read(plan: PagePlan, output: JsonOutput): Promise<PageOf<string>>;
+  read(plan: PagePlan, output: JsonOutput): MaybePromise<PageOf<string>>;
   read(plan: ListPlan, output: 'rows'): AsyncIterable<readonly Row[]>;
   read(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>>;
   read(plan: ReadPlan, output: 'rows' | JsonOutput = 'rows'): unknown {
@@ -170,7 +172,7 @@ export class TypeOrmAdapter implements DataAdapter {
       case 'list':
         return output === 'rows'
           ? this.of(resource).rows.list(plan)
-          : this.jsonOf(resource).list(plan, output);
+          : this.listsOf(resource).list(plan, output);
       default:
         return plan satisfies never;
     }
@@ -217,18 +219,28 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private jsonOf(resource: ResourceSchema): JsonReader {
-    const { tables, dialect, connections, subtypeTables } = this;
+    const { readerTools, subtypeTables } = this;
     const prepared = this.of(resource);
-    return (prepared.json ??= new JsonReader(prepared.rows, { tables, dialect, connections, subtypeTables }));
+    return (prepared.json ??= new JsonReader(prepared.rows, { ...readerTools, subtypeTables }));
+  }
+
+  private listsOf(resource: ResourceSchema): JsonListReader {
+    const prepared = this.of(resource);
+    return (prepared.lists ??= new JsonListReader(this.readersOf(resource), this.readerTools));
   }
 
   private pagesOf(resource: ResourceSchema): PageReader {
-    const { tables, dialect, connections } = this;
     const prepared = this.of(resource);
-    return (prepared.pages ??= new PageReader(
-      { rows: prepared.rows, json: this.jsonOf(resource) },
-      { tables, dialect, connections },
-    ));
+    return (prepared.pages ??= new PageReader(this.readersOf(resource), this.readerTools));
+  }
+
+  private readersOf(resource: ResourceSchema): { readonly rows: RowReader; readonly json: JsonReader } {
+    return { rows: this.of(resource).rows, json: this.jsonOf(resource) };
+  }
+
+  private get readerTools(): RowReaderTools {
+    const { tables, dialect, connections } = this;
+    return { tables, dialect, connections };
   }
 
   private of(resource: ResourceSchema): Prepared {

@@ -11,6 +11,8 @@ import type {
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, PageOf } from '../../core/data-adapter.js';
 import { InvalidPage } from '../../core/errors/http-exceptions.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { PagePlan, CountPlan, ListPlan } from '../../core/query/plan.js';
 import { rowsToJson } from '../../core/values/rows-to-json.js';
 import { represent } from '../../request/represent-row.js';
@@ -37,58 +39,67 @@ interface PageToRead {
  * page does not exist.
  */
 export function readPage(pagination: Pagination, adapter: DataAdapter): Stage {
-  return async (context) => {
-    const toRead = await planRequestedPage(context, pagination, adapter);
-    if (!context.needsValue && !context.renderer) {
-      const page = await readText(context, toRead.plan, adapter);
-      context.response = renderPage(page.rows, presentPage(page, toRead, pagination));
-      return;
-    }
-    const page = await readRows(context, toRead.plan, adapter);
-    const response = presentPage(page, toRead, pagination);
-    context.result = {
-      value: pageValue(
-        page.rows.map((row) => represent(row, context)),
-        response,
-      ),
-      headers: response.headers,
-      rowsMember: response.envelope?.rows,
-    };
+  return (context) =>
+    mapMaybe(planRequestedPage(context, pagination, adapter), (toRead) =>
+      context.needsValue || context.renderer
+        ? mapMaybe(readRows(context, toRead.plan, adapter), (page) => {
+            setResult(context, page, presentPage(page, toRead, pagination));
+          })
+        : mapMaybe(readText(context, toRead.plan, adapter), (page) => {
+            context.response = renderPage(page.rows, presentPage(page, toRead, pagination));
+          }),
+    );
+}
+
+function setResult(context: RestContext, page: PageOf<readonly Row[]>, response: PageResponse): void {
+  context.result = {
+    value: pageValue(
+      page.rows.map((row) => represent(row, context)),
+      response,
+    ),
+    headers: response.headers,
+    rowsMember: response.envelope?.rows,
   };
 }
 
-async function planRequestedPage(
+function planRequestedPage(
   context: RestContext,
   pagination: Pagination,
   adapter: DataAdapter,
-): Promise<PageToRead> {
+): MaybePromise<PageToRead> {
   const { list, route, keys, exchange, rows } = context;
   if (!list || !exchange) throw new Error(`A page of ${route.resource.label} is read before it is planned.`);
-  const parameters = await context.parameters();
-  const query = { parameters, place: listIdentity(list, route, keys.key) };
-  // A pagination of the application may return a promise.
-  const request = await Promise.resolve(pagination.page(query));
+  const place = listIdentity(list, route, keys.key);
   const isOpen = rows.kind === 'always' && !route.parent;
-  const { plan, count } = await placePage(
-    planPage(list, request, { open: isOpen, defaultSize: pagination.pageSize }),
-    request,
-    adapter,
+  return mapMaybe(context.parameters(), (parameters) =>
+    // A pagination of the application may return a promise.
+    mapMaybe(pagination.page({ parameters, place }) as MaybePromise<PageRequest>, (request) => {
+      const planned = planPage(list, request, { open: isOpen, defaultSize: pagination.pageSize });
+      return mapMaybe(placePage(planned, request, adapter), ({ plan, count }) => {
+        context.clearDeferredChecks();
+        return {
+          plan,
+          request,
+          count,
+          context: { parameters, place, link: pageLinks(context, exchange) },
+        };
+      });
+    }),
   );
-  context.clearDeferredChecks();
-  return { plan, request, count, context: { ...query, link: pageLinks(context, exchange) } };
 }
 
 /** The start of the last page is computed from the exact count, which is not repeated for the response. */
-async function placePage(
+function placePage(
   plan: PagePlan,
   { window }: PageRequest,
   adapter: DataAdapter,
-): Promise<Pick<PageToRead, 'plan' | 'count'>> {
+): MaybePromise<Pick<PageToRead, 'plan' | 'count'>> {
   if (window.kind !== 'last') return { plan, count: undefined };
-  const count = await adapter.count({ ...plan, count: 'exact' });
-  const offset = Math.floor(Math.max(count.rows - 1, 0) / window.limit) * window.limit;
-  if (offset > window.maxOffset) throw new InvalidPage();
-  return { plan: { ...plan, offset, count: undefined }, count };
+  return adapter.count({ ...plan, count: 'exact' }).then((count) => {
+    const offset = Math.floor(Math.max(count.rows - 1, 0) / window.limit) * window.limit;
+    if (offset > window.maxOffset) throw new InvalidPage();
+    return { plan: { ...plan, offset, count: undefined }, count };
+  });
 }
 
 async function readRows(
@@ -100,11 +111,13 @@ async function readRows(
   return shape ? { ...page, rows: await shape.expanded(page.rows) } : page;
 }
 
-async function readText(context: RestContext, plan: PagePlan, adapter: DataAdapter): Promise<PageOf<string>> {
+function readText(context: RestContext, plan: PagePlan, adapter: DataAdapter): MaybePromise<PageOf<string>> {
   const output = jsonOutput(context);
   if (context.shape?.expands !== true) return adapter.read(plan, output);
-  const page = await readRows(context, plan, adapter);
-  return { ...page, rows: rowsToJson(page.rows, output.represent) };
+  return readRows(context, plan, adapter).then((page) => ({
+    ...page,
+    rows: rowsToJson(page.rows, output.represent),
+  }));
 }
 
 function presentPage(
@@ -112,16 +125,18 @@ function presentPage(
   { plan, request, count, context }: PageToRead,
   pagination: Pagination,
 ): PageResponse {
-  const offset = request.window.kind === 'cursor' ? undefined : plan.offset;
-  const around = plan.edges ? neighbours(page, plan.from) : { before: undefined, after: undefined };
+  const { before, after } = plan.edges
+    ? neighbours(page, plan.from)
+    : { before: undefined, after: undefined };
   return pagination.present(
     {
       size: page.size,
       limit: plan.limit,
-      offset,
+      offset: request.window.kind === 'cursor' ? undefined : plan.offset,
       more: page.more,
       count: count ?? page.count,
-      ...around,
+      before,
+      after,
     },
     context,
   );
@@ -158,12 +173,21 @@ export function planPage(
   { window, count }: PageRequest,
   { open, defaultSize }: PlanPageOptions,
 ): PagePlan {
-  const rows = planWindow(window, list.order.length);
+  const { resource, where, order, parent, requester, oneOff } = list;
+  const { limit, offset, from, edges } = planWindow(window, order.length);
+  // Written out, because the properties of a plan are copied slowly.
   return {
-    ...list,
     kind: 'page',
-    ...rows,
-    oneOff: list.oneOff === true || rows.limit !== defaultSize,
+    resource,
+    where,
+    order,
+    parent,
+    requester,
+    limit,
+    offset,
+    from,
+    edges,
+    oneOff: oneOff === true || limit !== defaultSize,
     count: count && countPlan(list, count, open),
   };
 }

@@ -1,7 +1,9 @@
 import type { QueryRunner } from 'typeorm';
 import { COUNTED_ROWS } from '../../../core/schema/limits.js';
 import type { CountResult } from '../../../core/contracts/pagination.js';
-import type { PagePlan } from '../../../core/query/plan.js';
+import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { CountPlan, PagePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { JsonOutput, PageOf } from '../../../core/data-adapter.js';
 import { rowsToJson } from '../../../core/values/rows-to-json.js';
@@ -11,6 +13,7 @@ import {
   edgeColumns,
   matchingRows,
   jsonPageStatement,
+  listKind,
   pageRows,
   readJsonPage,
 } from '../../../sql/json-page-query.js';
@@ -20,7 +23,6 @@ import { Scope } from '../../../sql/query-scope.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
-import { listKind } from '../../../sql/json-list-query.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { JsonReader } from './json-reader.js';
 import type { RowReader, RowReaderTools } from './row-reader.js';
@@ -36,7 +38,6 @@ export interface PageReaders {
 interface JsonPageQuery {
   readonly plan: PagePlan;
   readonly output: JsonOutput;
-  readonly statement: Statement;
   readonly json: JsonRows;
 }
 
@@ -65,18 +66,19 @@ export class PageReader {
   }
 
   /** As `rows`, with the rows as one text, which the database writes where possible. */
-  async json(plan: PagePlan, output: JsonOutput): Promise<PageOf<string>> {
+  json(plan: PagePlan, output: JsonOutput): MaybePromise<PageOf<string>> {
     const { rows, json: reader } = this.readers;
     const json = reader.inDatabase(output);
-    if (!json) return serializePage(await this.rows(plan), output);
-    const statement = this.jsonStatement(plan, output, json);
-    const page = await this.connections
-      .readingUnlessAborted(
-        (runner) => this.readJson(runner, { plan, output, statement, json }),
-        plan.requester,
-      )
-      .catch((error: unknown) => rows.rethrowAfterParent(plan, error));
-    return page ?? { ...EMPTY, rows: '' };
+    if (!json) return this.rows(plan).then((page) => serializePage(page, output));
+    try {
+      const statement = this.jsonStatement(plan, output, json);
+      const read = mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), (records) =>
+        records ? this.decodePage(records, { plan, output, json }) : { ...EMPTY, rows: '' },
+      );
+      return isPromise(read) ? read.catch((error: unknown) => rows.rethrowAfterParent(plan, error)) : read;
+    } catch (error) {
+      return rows.rethrowAfterParent(plan, error);
+    }
   }
 
   /** Counts as the plan's `count` says, without reading the page. */
@@ -104,53 +106,62 @@ export class PageReader {
     };
   }
 
-  private async readJson(
-    runner: QueryRunner,
-    { plan, output, statement, json }: JsonPageQuery,
-  ): Promise<PageOf<string>> {
-    const { text, counted, ...page } = readJsonPage(
-      await this.connections.records(runner, statement),
-      jsonPageOf(plan),
-      { json, scope: { dialect: this.dialect, resource: plan.resource } },
-    );
+  private decodePage(records: Records, { plan, output, json }: JsonPageQuery): MaybePromise<PageOf<string>> {
+    const { text, counted, size, more, first, last } = readJsonPage(records, jsonPageOf(plan), {
+      json,
+      scope: { dialect: this.dialect, resource: plan.resource },
+    });
     // The page has a row that the database cannot serialize.
-    if (text === undefined) return serializePage(await this.readRows(runner, plan), output);
-    return { ...page, rows: text, count: plan.count && (await this.resolveCount(runner, plan, counted)) };
+    if (text === undefined) return this.rows(plan).then((page) => serializePage(page, output));
+    const count = plan.count && knownCount(plan.count, counted, this.dialect);
+    if (plan.count && !count)
+      return this.estimate(plan).then((estimated) => ({
+        rows: text,
+        size,
+        more,
+        first,
+        last,
+        count: estimated,
+      }));
+    return { rows: text, size, more, first, last, count };
   }
 
   private jsonStatement(plan: PagePlan, { basePath }: JsonOutput, json: JsonRows): Statement {
-    const compile = (): Statement =>
-      jsonPageStatement(jsonPageOf(plan), this.begin(plan), { json, basePath });
-    const { where, parent, count, edges, limit } = plan;
-    // The text of the statement contains the position of the page: only the first page is cached.
-    if (plan.oneOff === true || plan.from || plan.offset > 0) return compile();
+    const { where, parent, count, edges, limit, from, offset } = plan;
+    const compile = (position: readonly unknown[]): Statement =>
+      jsonPageStatement(pageAt(plan, position), this.begin(plan), { json, basePath });
+    const position = [...(from?.values ?? []), ...(offset === 0 ? [] : [offset])];
+    if (plan.oneOff === true) return compile(position);
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];
-    return this.statements.of(
-      `${limit} ${edges} ${count ?? ''} ${listKind(plan, basePath)}`,
-      conditions,
-      compile,
-    );
+    const kind = `${limit} ${edges} ${count ?? ''} ${listKind(plan, basePath)}`;
+    if (position.length === 0) return this.statements.of(kind, conditions, () => compile(position));
+    const side = from ? `${from.backward ? 'before' : 'after'} ${from.inclusive}` : '';
+    return this.statements.ofPosition(`${side} ${offset === 0} ${kind}`, { conditions, position }, compile);
   }
 
   private async countRows(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
+    const method = plan.count ?? 'exact';
     const [record = []] = await this.connections.records(
       runner,
-      countStatement(plan, this.begin(plan), plan.count ?? 'exact'),
+      countStatement(plan, this.begin(plan), method),
     );
-    return this.resolveCount(runner, plan, Number(record[0]));
+    return knownCount(method, Number(record[0]), this.dialect) ?? this.estimateOn(runner, plan);
   }
 
-  /** The count up to the bound; beyond it, the estimate of the database. */
-  private async resolveCount(runner: QueryRunner, plan: PagePlan, rows: number): Promise<CountResult> {
-    if (plan.count === 'exact' || rows <= COUNTED_ROWS) return { rows, exact: true };
+  private estimate(plan: PagePlan): Promise<CountResult> {
+    return this.connections.reading('replica', (runner) => this.estimateOn(runner, plan), plan.requester);
+  }
+
+  private async estimateOn(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
     const { estimate } = this.dialect;
-    if (plan.count === 'bounded' || !estimate) return { rows: COUNTED_ROWS, exact: false };
     const scope = this.begin(plan);
-    const [record = []] = await this.connections.records(runner, {
-      sql: estimate.explain(matchingRows(plan, scope)),
-      parameters: scope.parameters,
-    });
-    return { rows: Math.max(estimate.rows(record[0]) ?? 0, COUNTED_ROWS), exact: false };
+    const [record = []] = estimate
+      ? await this.connections.records(runner, {
+          sql: estimate.explain(matchingRows(plan, scope)),
+          parameters: scope.parameters,
+        })
+      : [];
+    return { rows: Math.max(estimate?.rows(record[0]) ?? 0, COUNTED_ROWS), exact: false };
   }
 
   private begin({ resource }: PagePlan): Scope {
@@ -158,8 +169,36 @@ export class PageReader {
   }
 }
 
-function jsonPageOf(plan: PagePlan): JsonPage {
-  return { ...plan, lookahead: true, edges: plan.edges ? 'both' : 'none' };
+/** The count up to the bound; undefined beyond it, if the database can estimate it. */
+function knownCount(method: CountPlan, rows: number, { estimate }: Dialect): CountResult | undefined {
+  if (method === 'exact' || rows <= COUNTED_ROWS) return { rows, exact: true };
+  return method === 'bounded' || !estimate ? { rows: COUNTED_ROWS, exact: false } : undefined;
+}
+
+/** Written out, because the properties of a plan are copied slowly. */
+function jsonPageOf({ where, order, from, offset, limit, parent, count, edges }: PagePlan): JsonPage {
+  return {
+    where,
+    order,
+    from,
+    offset,
+    limit,
+    parent,
+    count,
+    lookahead: true,
+    edges: edges ? 'both' : 'none',
+  };
+}
+
+/** The page at another position: the values of the row at which it starts, and the offset unless it is 0. */
+function pageAt(plan: PagePlan, position: readonly unknown[]): JsonPage {
+  const { from } = plan;
+  const page = jsonPageOf(plan);
+  return {
+    ...page,
+    from: from && { ...from, values: position.slice(0, from.values.length) },
+    offset: plan.offset === 0 ? 0 : (position.at(-1) as number),
+  };
 }
 
 function serializePage({ rows, ...page }: PageOf<readonly Row[]>, { represent }: JsonOutput): PageOf<string> {

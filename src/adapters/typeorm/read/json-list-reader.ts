@@ -1,0 +1,207 @@
+import type { JsonOutput } from '../../../core/data-adapter.js';
+import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
+import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { ListPlan } from '../../../core/query/plan.js';
+import { pagesToJson, rowsToJson } from '../../../core/values/rows-to-json.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { jsonPageStatement, listKind, readJsonPage } from '../../../sql/json-page-query.js';
+import type { JsonPage } from '../../../sql/json-page-query.js';
+import type { JsonRows } from '../../../sql/json-object-sql.js';
+import { Scope } from '../../../sql/query-scope.js';
+import { StatementCache } from '../../../sql/statement-cache.js';
+import type { Records, Statement } from '../../../sql/statement.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { Tables } from '../table-metadata.js';
+import { BoundedSet } from './bounded-set.js';
+import type { JsonReader } from './json-reader.js';
+import type { PagePace } from './page-size.js';
+import type { RowReader, RowReaderTools } from './row-reader.js';
+
+/** A list whose rows the database serializes. */
+interface JsonList {
+  readonly plan: ListPlan;
+  readonly output: JsonOutput;
+  readonly json: JsonRows;
+  /** The part of the cache key of its statements. */
+  readonly kind: string;
+}
+
+/** The rows of one page as comma-separated JSON, and the cursor of its end. */
+interface JsonListPage {
+  readonly text: string;
+  readonly count: number;
+  /** The cursor values of the last row if the page is full. */
+  readonly last: readonly unknown[];
+}
+
+/** The position and size of one page of a list. */
+interface ListPageOptions {
+  /** The cursor values of the preceding row; undefined for the first page. */
+  readonly after: readonly unknown[] | undefined;
+  readonly limit: number;
+  /** Whether the cursor values of its last row are read, which takes memory for each row in the database. */
+  readonly readsCursor: boolean;
+}
+
+/** Reads lists of one resource as JSON, which the database writes where possible: each statement returns a whole page as one text. */
+export class JsonListReader {
+  private readonly tables: Tables;
+  private readonly dialect: Dialect;
+  private readonly connections: ConnectionManager;
+  private readonly statements: StatementCache;
+  /** The kinds of lists that had more than one page. */
+  private readonly longLists = new BoundedSet();
+
+  constructor(
+    private readonly readers: { readonly rows: RowReader; readonly json: JsonReader },
+    { tables, dialect, connections }: RowReaderTools,
+  ) {
+    this.tables = tables;
+    this.dialect = dialect;
+    this.connections = connections;
+    this.statements = new StatementCache(dialect, readers.rows.isClientSelected);
+  }
+
+  private get rows(): RowReader {
+    return this.readers.rows;
+  }
+
+  /** As declared by `DataAdapter.read`. */
+  list(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>> {
+    const json = this.readers.json.inDatabase(output);
+    if (!json) return pagesToJson(this.rows.list(plan), output.represent);
+    const list: JsonList = { plan, output, json, kind: listKind(plan, output.basePath) };
+    const pace = this.rows.pageSize.pace();
+    const limit = pace.rows;
+    return mapMaybe(this.readPage(list, undefined, limit), (page) => {
+      if (!page) return '';
+      return page.count < limit ? page.text : this.streamPages(list, page, pace);
+    });
+  }
+
+  private async *streamPages(list: JsonList, first: JsonListPage, pace: PagePace): AsyncGenerator<string> {
+    let blocking: BlockingTime | undefined;
+    for (let page = first; ;) {
+      yield page.text;
+      if (blocking) pace.learn(blocking.milliseconds);
+      await nextTurn();
+      blocking = new BlockingTime();
+      const limit = pace.rows;
+      const next = await this.readPage(list, page.last, limit);
+      if (!next) return;
+      if (next.count < limit) {
+        yield next.text;
+        return;
+      }
+      page = next;
+    }
+  }
+
+  /** Undefined once the client has disconnected. */
+  private readPage(
+    list: JsonList,
+    after: readonly unknown[] | undefined,
+    limit: number,
+  ): MaybePromise<JsonListPage | undefined> {
+    const { plan, kind } = list;
+    const readsCursor = after !== undefined || this.longLists.has(kind);
+    const part = { after, limit, readsCursor };
+    const toPage = (records: Records | undefined): MaybePromise<JsonListPage | undefined> =>
+      records &&
+      mapMaybe(this.decodePage(list, part, records) ?? this.serializePage(list, after, limit), (page) => {
+        if (!page) return undefined;
+        if (!readsCursor && page.count === limit) {
+          // Earlier lists of this kind had one page. This one is read again, with its cursor.
+          this.longLists.add(kind);
+          return this.readPage(list, after, limit);
+        }
+        this.rows.pageSize.learn(page.count, page.text.length);
+        return page;
+      });
+    try {
+      const statement = this.pageStatement(list, part);
+      const read = mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), toPage);
+      return isPromise(read)
+        ? read.catch((error: unknown) => this.rows.rethrowAfterParent(plan, error))
+        : read;
+    } catch (error) {
+      return this.rows.rethrowAfterParent(plan, error);
+    }
+  }
+
+  /** Cached, unless the shape of the filter comes from the caller. */
+  private pageStatement({ plan, output, json, kind }: JsonList, part: ListPageOptions): Statement {
+    const { after, limit, readsCursor } = part;
+    const compile = (position: readonly unknown[] | undefined): Statement =>
+      jsonPageStatement(pageOf(plan, { ...part, after: position }), this.beginScope(), {
+        json,
+        basePath: output.basePath,
+      });
+    if (plan.oneOff === true) return compile(after);
+    if (!after) {
+      const conditions = plan.parent ? [plan.where, plan.parent.where] : [plan.where];
+      return this.statements.of(`${limit} ${readsCursor} ${kind}`, conditions, () => compile(undefined));
+    }
+    return this.statements.ofPosition(
+      `${limit} ${kind}`,
+      { conditions: [plan.where], position: after },
+      compile,
+    );
+  }
+
+  /**
+   * Undefined if the page has a row that the database cannot serialize.
+   *
+   * @throws NotFound if the parent does not exist.
+   */
+  private decodePage(
+    { plan, json }: JsonList,
+    part: ListPageOptions,
+    records: Records,
+  ): JsonListPage | undefined {
+    const { text, size, last } = readJsonPage(records, pageOf(plan, part), {
+      json,
+      scope: { dialect: this.dialect, resource: plan.resource },
+    });
+    return text === undefined ? undefined : { text, count: size, last };
+  }
+
+  /** Reads a page with a row that the database cannot serialize. */
+  private async serializePage(
+    { plan: { where, order, requester }, output }: JsonList,
+    after: readonly unknown[] | undefined,
+    limit: number,
+  ): Promise<JsonListPage | undefined> {
+    const page = await this.rows.readPage({ where, order, after, limit }, { requester });
+    return (
+      page && {
+        text: rowsToJson(page.rows, output.represent),
+        count: page.records.length,
+        last: page.records.at(-1)?.slice(-order.length) ?? [],
+      }
+    );
+  }
+
+  private beginScope(): Scope {
+    return Scope.begin(this.dialect, this.tables, this.rows.resource);
+  }
+}
+
+/** The first page also checks that the parent exists. */
+function pageOf(
+  { where, order, parent }: ListPlan,
+  { after, limit, readsCursor }: ListPageOptions,
+): JsonPage {
+  return {
+    where,
+    order,
+    from: after && { values: after, backward: false, inclusive: false },
+    offset: 0,
+    limit,
+    lookahead: false,
+    edges: readsCursor ? 'last' : 'none',
+    parent: after ? undefined : parent,
+    count: undefined,
+  };
+}
