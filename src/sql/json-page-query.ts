@@ -229,7 +229,8 @@ export function listKind({ order, parent }: Pick<ListPlan, 'order' | 'parent'>, 
 /** Cached for the orders that the compiled model declares; orders of a request are a new array each time. */
 const ORDER_TEXTS = new WeakMap<readonly OrderTerm[], string>();
 
-function orderText(order: readonly OrderTerm[]): string {
+/** Identifies an order in cache keys. */
+export function orderText(order: readonly OrderTerm[]): string {
   const known = ORDER_TEXTS.get(order);
   if (known !== undefined) return known;
   let text = '';

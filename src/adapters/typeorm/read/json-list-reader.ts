@@ -169,11 +169,11 @@ export class JsonListReader {
 
   /** Reads a page with a row that the database cannot serialize. */
   private async serializePage(
-    { plan: { where, order, requester }, output }: JsonList,
+    { plan: { where, order, requester, oneOff }, output }: JsonList,
     after: readonly unknown[] | undefined,
     limit: number,
   ): Promise<JsonListPage | undefined> {
-    const page = await this.rows.readPage({ where, order, after, limit }, { requester });
+    const page = await this.rows.readPage({ where, order, after, limit, oneOff }, { requester });
     return (
       page && {
         text: rowsToJson(page.rows, output.represent),

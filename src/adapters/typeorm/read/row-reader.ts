@@ -3,6 +3,8 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { NotFound } from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
@@ -11,6 +13,7 @@ import { compileAfter, compileOrder, cursorColumns } from '../../../sql/compile-
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { existsStatement } from '../../../sql/exists-query.js';
+import { orderText } from '../../../sql/json-page-query.js';
 import { lockOf } from '../../../sql/lock-clause.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { selectList } from '../../../sql/select-columns.js';
@@ -30,6 +33,8 @@ export interface KeysetPage {
   /** The cursor values of the last row of the previous page; undefined for the first page. */
   readonly after: readonly unknown[] | undefined;
   readonly limit: number;
+  /** As in `ListPlan`. */
+  readonly oneOff?: boolean | undefined;
 }
 
 interface RowsQuery extends KeysetPage {
@@ -91,8 +96,8 @@ export class RowReader {
     for (;;) {
       const limit = pace.rows;
       const blocking = new BlockingTime();
-      const { where, order, requester } = plan;
-      const page = await this.readPage({ where, order, after, limit }, { requester, blocking });
+      const { where, order, requester, oneOff } = plan;
+      const page = await this.readPage({ where, order, after, limit, oneOff }, { requester, blocking });
       if (!page) return;
       const { records, rows } = page;
       this.pageSize.learn(records.length, charactersOf(records));
@@ -107,12 +112,32 @@ export class RowReader {
   }
 
   /** Reads one page of a list; undefined once the client has disconnected. */
-  readPage(page: KeysetPage, { requester, blocking }: ReadPageOptions): Promise<PageOfRecords | undefined> {
-    const statement = this.rowsStatement(page);
-    return this.connections.readingUnlessAborted(
-      (runner) => this.readRows(statement, runner, blocking),
-      requester,
-    );
+  readPage(
+    page: KeysetPage,
+    { requester, blocking }: ReadPageOptions,
+  ): MaybePromise<PageOfRecords | undefined> {
+    const statement = this.pageStatement(page);
+    if (this.needsEntities())
+      return this.connections.readingUnlessAborted(
+        (runner) => this.readRows(statement, runner, blocking),
+        requester,
+      );
+    return mapMaybe(this.connections.readUnlessAborted(statement, requester), (records) => {
+      blocking?.resume();
+      return records && { records, rows: this.decodeRows(records) };
+    });
+  }
+
+  /** Cached, unless the shape of the filter comes from the caller. */
+  private pageStatement(page: KeysetPage): Statement {
+    const { where, order, after, limit, oneOff } = page;
+    if (oneOff === true) return this.rowsStatement(page);
+    const kind = `rows ${limit}${orderText(order)}`;
+    return after
+      ? this.statements.ofPosition(kind, { conditions: [where], position: after }, (position) =>
+          this.rowsStatement({ where, order, after: position, limit }),
+        )
+      : this.statements.of(kind, [where], () => this.rowsStatement(page));
   }
 
   /** Whether entities are loaded for the rows, because application code takes part in their values. */
@@ -144,8 +169,11 @@ export class RowReader {
     forWriting,
   }: Omit<RetrievePlan, 'kind' | 'resource'>): Promise<Row | undefined> {
     const statement = this.statementOfOne(where);
+    const from = forWriting === true ? 'primary' : 'replica';
+    if (!this.needsEntities())
+      return this.decodeRows(await this.connections.read(statement, from, requester))[0];
     const { rows } = await this.connections.reading(
-      forWriting === true ? 'primary' : 'replica',
+      from,
       (runner) => this.readRows(statement, runner),
       requester,
     );
@@ -197,17 +225,21 @@ export class RowReader {
 
   /** Converts records to rows, and loads their entities if application code takes part in the values. */
   async rowsOf(records: Records, runner: QueryRunner): Promise<readonly Row[]> {
-    const isPair = this.resource.identity !== this.resource.key.columns;
-    const rows = records.map((record) => ({
-      key: this.selection.readKey(record),
-      values: this.selection.readValues(record),
-      ...(isPair ? { identity: this.selection.readIdentity(record) } : {}),
-    }));
+    const rows = this.decodeRows(records);
     if (!this.entities || !this.needsEntities()) return rows;
     return this.entities.attach(
       rows,
       records.map((record) => this.selection.readIdentity(record)),
       runner,
     );
+  }
+
+  private decodeRows(records: Records): readonly Row[] {
+    const isPair = this.resource.identity !== this.resource.key.columns;
+    return records.map((record) => {
+      const key = this.selection.readKey(record);
+      const values = this.selection.readValues(record);
+      return isPair ? { key, values, identity: this.selection.readIdentity(record) } : { key, values };
+    });
   }
 }
