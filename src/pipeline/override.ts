@@ -14,10 +14,10 @@ import type { JsonObject } from '../request/request-input.js';
 import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
 import { keyCondition } from '../request/plan/plan-read.js';
 import type { RestContext } from '../request/rest-context.js';
-import type { RequestHandler } from './request-handler.js';
-import { reauthorize } from './reauthorize.js';
-import { resultHeaders } from './request-handler.js';
 import { runStages } from '../request/stage.js';
+import { reauthorize } from './reauthorize.js';
+import { resultHeaders } from './rest-pipeline.js';
+import type { RequestHandler } from './rest-pipeline.js';
 import type { PipelineServices } from './services.js';
 
 /** The keys in the URL, as passed to an action. */

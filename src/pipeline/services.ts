@@ -19,8 +19,8 @@ export interface PipelineServices {
   readonly idempotentWrites: IdempotentWrites;
 }
 
-/** What a pipeline is created with. */
-export type PipelineParts = Pick<PipelineServices, 'adapter' | 'permissions' | 'authenticator' | 'routesOf'>;
+/** The services that are given; the others are made of them. */
+type PipelineParts = Pick<PipelineServices, 'adapter' | 'permissions' | 'authenticator' | 'routesOf'>;
 
 export function pipelineServices(parts: PipelineParts): PipelineServices {
   const { adapter } = parts;

@@ -67,7 +67,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'order of checks: Accept comes before the method',
-    file: 'src/pipeline/request-handler.ts',
+    file: 'src/pipeline/rest-pipeline.ts',
     search: 'otherwise: rejecting((method) => new MethodNotAllowed(method)),',
     replacement:
       'otherwise: responding([negotiateFormat(resource, undefined), (context) => { throw new MethodNotAllowed(context.method); }]),',
