@@ -14,7 +14,7 @@ import type { JsonObject } from '../request/request-input.js';
 import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
 import { keyCondition } from '../request/plan/plan-read.js';
 import type { RestContext } from '../request/rest-context.js';
-import { runStages } from '../request/stage.js';
+import { runStages } from '../request/rest-context.js';
 import { reauthorize } from './reauthorize.js';
 import { resultHeaders } from './rest-pipeline.js';
 import type { RequestHandler } from './rest-pipeline.js';

@@ -5,8 +5,7 @@ import type { MaybePromise } from '../core/maybe-promise.js';
 import { conjunction } from '../core/query/condition.js';
 import type { ParentValues } from '../core/query/plan.js';
 import { belongsTo, joiningValues, planParent } from '../request/plan/plan-read.js';
-import type { RestContext } from '../request/rest-context.js';
-import type { Stage } from '../request/stage.js';
+import type { RestContext, Stage } from '../request/rest-context.js';
 
 /** Restricts the rows of a nested URL to those of its parent. Throws 404 for a parent that the caller may not read. */
 export function resolveParent(adapter: DataAdapter): Stage {

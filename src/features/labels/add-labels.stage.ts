@@ -15,8 +15,7 @@ import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { represent } from '../../request/represent-row.js';
-import type { RestContext } from '../../request/rest-context.js';
-import type { Stage } from '../../request/stage.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 
 /**

@@ -7,7 +7,7 @@ import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { jsonOutput } from '../../features/serialization/json-output.js';
 import { representExpanded } from '../../request/represent-row.js';
-import type { Stage } from '../../request/stage.js';
+import type { Stage } from '../../request/rest-context.js';
 import type { PipelineServices } from '../services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
