@@ -1,15 +1,12 @@
 import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { AccessControl } from '../../core/contracts/access-control.js';
 import type { Field } from '../../core/schema/field.js';
 import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
 import type {
   ColumnValue,
   CreatePlan,
   DeletePlan,
-  KeyCheck,
   TransactionHooks,
   UpdatePlan,
 } from '../../core/query/plan.js';
@@ -21,12 +18,11 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../request-input.js';
-import { fieldColumns } from '../../core/query/readable-paths.js';
+import { conditionAfterWrite, planKeyChecks } from './key-checks.js';
 import { keyErrorsIn } from './key-fields.js';
 import { divideChecks, nameOnce } from './name-once.js';
 import { planAddedValues } from './plan-hook-values.js';
-import { joiningPairs, keysIn, leadsNowhereElse, planKeyCheck } from './plan-read.js';
-import type { NamedKey } from './plan-read.js';
+import { joiningPairs } from './plan-read.js';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
@@ -47,8 +43,8 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
         resource,
         'create',
       );
-      return mapMaybe(keyChecks(parsed, context), (keys) =>
-        mapMaybe(rowsAfter(context, parsed), (where) => {
+      return mapMaybe(planKeyChecks(context, parsed), (keys) =>
+        mapMaybe(conditionAfterWrite(context, parsed), (where) => {
           // Values of the URL have precedence over those of hooks.
           const added = planAddedValues(given, resource).filter(
             ({ column }) => !fixed.some((each) => each.column.id === column.id),
@@ -107,8 +103,8 @@ export function planUpdate(
 ): MaybePromise<UpdatePlan> {
   const { resource, requester } = context;
   const { body, twice } = nameOnce(parsed, resource, 'change');
-  return mapMaybe(keyChecks(body, context), (keys) =>
-    mapMaybe(rowsAfter(context, body), (after) => ({
+  return mapMaybe(planKeyChecks(context, body), (keys) =>
+    mapMaybe(conditionAfterWrite(context, body), (after) => ({
       kind: 'update',
       resource,
       requester,
@@ -190,47 +186,6 @@ export function withOtherNames(names: readonly string[], { standIns }: ResourceS
   for (const { within, names: both } of standIns)
     if (within.length === 0 && both.some((name) => given.has(name))) for (const name of both) given.add(name);
   return given;
-}
-
-/** The keys in a body, each with the rows to which the caller may refer. */
-function keyChecks(
-  { values }: ParsedBody,
-  { resource, access }: RestContext,
-): MaybePromise<readonly KeyCheck[]> {
-  return checked(keysIn(values, resource.fields), access, []);
-}
-
-/** In sequence, as permissions are evaluated. */
-function checked(
-  named: readonly NamedKey[],
-  access: AccessControl,
-  checks: readonly KeyCheck[],
-): MaybePromise<readonly KeyCheck[]> {
-  const next = named[checks.length];
-  return next
-    ? mapMaybe(access.readScope(next.relation.target), (rows) =>
-        checked(named, access, [...checks, planKeyCheck(next, rows)]),
-      )
-    : checks;
-}
-
-/** The condition that the row must meet after the write. */
-function rowsAfter(
-  { resource, scope, access }: RestContext,
-  { values }: ParsedBody,
-): MaybePromise<Condition> {
-  if (resource.overlapping.length === 0) return scope;
-  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns));
-  const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
-  return moved.reduce<MaybePromise<Condition>>(
-    (rows, relation) =>
-      mapMaybe(rows, (before) =>
-        mapMaybe(access.readScope(relation.target), (target) =>
-          conjunction([before, leadsNowhereElse(relation, target)]),
-        ),
-      ),
-    scope,
-  );
 }
 
 function questionOf({ resource, actor, exchange }: RestContext): HookContext {
