@@ -8,8 +8,8 @@ import type { BatchPlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { runHook } from './run-hook.js';
-import { NO_ERRORS } from './write-step.js';
-import type { PreparedWrite, PreparableWrite } from './write-step.js';
+import { NO_ERRORS } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite } from './row-writer.js';
 
 export const MISSING = 'missing';
 export const DELETED = 'deleted';

@@ -9,9 +9,8 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
-import type { RowWriter, WriterTools } from './row-writer.js';
-import { notFound, NO_ERRORS } from './write-step.js';
-import type { PreparedWrite, PreparableWrite } from './write-step.js';
+import { NO_ERRORS, notFound } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {
   checkAll,
   DELETED,

@@ -14,11 +14,10 @@ import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
-import type { RowWriter, WriterTools } from './row-writer.js';
+import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './row-writer.js';
+import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 import { StoredRows } from './stored-rows.js';
 import type { StoredRow } from './stored-rows.js';
-import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './write-step.js';
-import type { PreparableWrite } from './write-step.js';
 
 export interface DirectWriterParts {
   readonly general: RowWriter;

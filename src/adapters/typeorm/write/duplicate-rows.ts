@@ -8,9 +8,8 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, withoutValue } from '../../../core/values/named-rows.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
-import type { WriterTools } from './row-writer.js';
-import { notFound, NO_ERRORS } from './write-step.js';
-import type { PreparableWrite } from './write-step.js';
+import { NO_ERRORS, notFound } from './row-writer.js';
+import type { PreparableWrite, WriterTools } from './row-writer.js';
 
 /**
  * The errors of a new object that refers to a row by two names, with different rows. A row that does not exist has its

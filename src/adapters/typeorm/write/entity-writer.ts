@@ -22,14 +22,12 @@ import { ListenerRelations } from './listener-relations.js';
 import { LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
 import { completeCreate, runHook } from './run-hook.js';
-import type { WriterTools } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
+import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { selectForUpdate } from './select-for-update.js';
-import { StepWriter } from './transactional-writer.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
-import { prepared, notFound, NO_ERRORS } from './write-step.js';
-import type { PreparableWrite } from './write-step.js';
 
 /** An entity under update, and its previous values of the columns that the grant reads. */
 interface Changed {
