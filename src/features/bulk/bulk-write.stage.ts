@@ -21,7 +21,7 @@ import type { OperationResult, RestContext, Stage } from '../../request/rest-con
 import { hasWriteCondition } from '../conditional-requests/conditional.stages.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
-import type { IdempotentWrites } from '../idempotency/idempotency.stage.js';
+import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.stage.js';
 import {
   itemErrors,
   planItems,
@@ -117,11 +117,11 @@ async function createMany(
   );
   const changing = upserts ? await reauthorize(context, 'PATCH') : undefined;
   if (changing) await selectShape(changing, selector);
-  const { rows, replayed } = await idempotentWrites.runOnce(
-    context,
-    (creating, completed) => writeItems(items, { creating, changing, bulk, completed }, adapter),
-    changing,
-  );
+  const write: WriteRows = (creating, completed) =>
+    writeItems(items, { creating, changing, bulk, completed }, adapter);
+  const { rows, replayed } = context.resource.idempotency
+    ? await idempotentWrites.runOnce(context, write, changing)
+    : { rows: await write(context, undefined), replayed: false };
   const value = await representRows(rows, (row) => (row.changed === true ? (changing ?? context) : context));
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
