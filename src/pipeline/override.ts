@@ -6,7 +6,10 @@ import { conjunction } from '../core/query/condition.js';
 import { isReading, METHOD_OF, servedMethod } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import { decodedSegment, keyRepresentation } from '../core/values/keys.js';
-import { assertPrecondition, readPrecondition } from '../features/conditional-requests/conditional.stages.js';
+import {
+  assertPrecondition,
+  readPrecondition,
+} from '../features/conditional-requests/precondition.stages.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
 import { HttpRequester } from '../request/http-requester.js';
 import { withBody } from '../request/request-input.js';

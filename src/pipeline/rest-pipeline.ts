@@ -8,11 +8,8 @@ import type { Route } from '../core/schema/route.js';
 import { authenticate, throwGuardError } from '../features/authentication/authenticate.stage.js';
 import { challengeOf } from '../features/authentication/challenge.js';
 import { writeMany } from '../features/bulk/bulk-write.stage.js';
-import {
-  addValidators,
-  applyCacheHeaders,
-  readPrecondition,
-} from '../features/conditional-requests/conditional.stages.js';
+import { readPrecondition } from '../features/conditional-requests/precondition.stages.js';
+import { addValidators, applyCacheHeaders } from '../features/conditional-requests/validator.stages.js';
 import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
 import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';

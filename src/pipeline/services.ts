@@ -1,6 +1,6 @@
 import type { DataAdapter } from '../core/data-adapter.js';
 import type { Authenticator } from '../features/authentication/authenticator.js';
-import { Preconditions } from '../features/conditional-requests/check-precondition.js';
+import { Preconditions } from '../features/conditional-requests/precondition.stages.js';
 import { FieldSelector } from '../features/field-selection/select-fields.stage.js';
 import { planRowsOf } from '../features/filtering/list-planner.js';
 import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';

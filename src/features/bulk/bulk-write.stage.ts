@@ -18,7 +18,7 @@ import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
 import { givenFieldsWith, planCreate, planUpdate, withOtherNames } from '../../request/plan/plan-write.js';
 import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
-import { hasWriteCondition } from '../conditional-requests/conditional.stages.js';
+import { hasWriteCondition } from '../conditional-requests/precondition.stages.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
 import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.stage.js';

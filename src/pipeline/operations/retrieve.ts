@@ -2,7 +2,7 @@ import type { DataAdapter } from '../../core/data-adapter.js';
 import { NotFound } from '../../core/errors/http-exceptions.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Route } from '../../core/schema/route.js';
-import { respondWithValidatedJson } from '../../features/conditional-requests/conditional.stages.js';
+import { respondWithValidatedJson } from '../../features/conditional-requests/validator.stages.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { jsonOutput } from '../../features/serialization/json-output.js';
