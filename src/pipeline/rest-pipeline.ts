@@ -14,6 +14,7 @@ import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
 import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
+import { identifyRequester } from '../request/identify-requester.stage.js';
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import { locationHeader } from '../request/resource-urls.js';
 import { valueResponse } from '../request/response/rest-response.js';
@@ -148,6 +149,7 @@ export function compileHandler(
     negotiate: [negotiateFormat(resource, operation.name)],
     prepare: [
       parseKeys,
+      identifyRequester,
       ...identifyRequest(resource, operation.method),
       ...(route.parent ? [findParent(adapter)] : []),
       ...(isBulk ? [] : readPrecondition(resource, operation.name, adapter)),

@@ -105,9 +105,9 @@ export class RestContext {
   /** `negotiate`. Undefined for JSON. */
   renderer: Renderer | undefined;
 
-  /** `parseUrlKeys`. */
+  /** `parseKeys`. */
   keys: UrlKeys;
-  /** Undefined for operations that the application runs itself. */
+  /** `identifyRequester`. Undefined for operations that the application runs itself. */
   requester: Requester | undefined;
 
   /** The rows of the grants that belong to the parent in the URL, if there is one; without the object's own key. */
