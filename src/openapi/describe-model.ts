@@ -144,10 +144,10 @@ function shownValue(field: Field, object: Shown): Schema {
 /** A foreign key with two properties may be nullable in only one of them: bodies follow the stricter one, existing rows the other. */
 function isNullable(field: Field): boolean {
   if (field.nullable) return true;
-  if (field.kind === 'column') return field.standsFor !== undefined && field.column.nullable;
+  if (field.kind === 'column') return field.aliasOf !== undefined && field.column.nullable;
   return (
     field.kind === 'to-one' &&
-    field.standIn !== undefined &&
+    field.foreignKeyAlias !== undefined &&
     field.relation.on.some(({ near }) => near.nullable)
   );
 }
@@ -172,18 +172,18 @@ type Writing = keyof typeof TITLES;
 
 function bodyFieldsSchema(fields: readonly Field[], operation: Writing): Schema {
   const needed = operation === 'partialUpdate' ? [] : fields.filter((field) => field.required);
-  const standIns = new Map(
+  const aliases = new Map(
     needed.flatMap((field): readonly [Field, string][] =>
-      field.kind === 'to-one' && field.standIn !== undefined ? [[field, field.standIn]] : [],
+      field.kind === 'to-one' && field.foreignKeyAlias !== undefined ? [[field, field.foreignKeyAlias]] : [],
     ),
   );
   return {
     ...buildObjectSchema(
       fields.map((field) => [field.name, sentField(field, operation)]),
-      { required: needed.filter((field) => !standIns.has(field)).map(({ name }) => name) },
+      { required: needed.filter((field) => !aliases.has(field)).map(({ name }) => name) },
     ),
-    ...(standIns.size > 0
-      ? { allOf: [...standIns].map(([{ name }, standIn]) => ({ anyOf: [needing(name), needing(standIn)] })) }
+    ...(aliases.size > 0
+      ? { allOf: [...aliases].map(([{ name }, alias]) => ({ anyOf: [needing(name), needing(alias)] })) }
       : {}),
   };
 }
@@ -196,15 +196,15 @@ function sentField(field: Field, operation: Writing): Schema {
   return {
     title: field.label,
     ...sentValue(field, operation),
-    ...(field.kind === 'column' && field.standsFor
-      ? { readOnly: true, description: `May be sent in the place of \`${field.standsFor.relation}\`.` }
+    ...(field.kind === 'column' && field.aliasOf
+      ? { readOnly: true, description: `May be sent in the place of \`${field.aliasOf.relation}\`.` }
       : {}),
     ...(field.readable || isStandIn(field) ? {} : { writeOnly: true }),
   };
 }
 
 function isStandIn(field: Field): boolean {
-  return field.kind === 'column' && field.standsFor !== undefined;
+  return field.kind === 'column' && field.aliasOf !== undefined;
 }
 
 function sentValue(field: Field, operation: Writing): Schema {

@@ -146,7 +146,7 @@ export const CLAIM_LEASE = 60;
 export const ANSWER_PART = 60_000;
 
 /** Expired responses that are deleted in one batch. */
-export const ENDED_ANSWERS = 100;
+export const EXPIRED_RECORDS = 100;
 
 /** Seconds until the next deletion of expired responses, if the last batch was not full. */
-export const ENDED_EVERY = 60;
+export const EXPIRY_INTERVAL = 60;

@@ -66,7 +66,7 @@ export class JsonServerFilter implements FilterBackend {
     return new Map(
       this.parameters(resource).flatMap((name): readonly (readonly [string, ListKind])[] => {
         const term = jsonServerTerm(name, resource);
-        if (term?.kind === 'own') return holdsList(term) ? [[name, 'values']] : [];
+        if (term?.kind === 'custom') return holdsList(term) ? [[name, 'values']] : [];
         return [[name, 'each']];
       }),
     );
@@ -83,7 +83,7 @@ export function jsonServerTerm(name: string, { filterTerms }: ResourceSchema): F
 
 /** True if the parameter has the same name in both dialects. */
 function isPlain(name: string, term: FilterTerm): boolean {
-  return term.kind === 'own' || (term.lookup === 'exact' && !name.endsWith('__exact'));
+  return term.kind === 'custom' || (term.lookup === 'exact' && !name.endsWith('__exact'));
 }
 
 /** Non-empty values. A custom filter takes one text, because each of its conditions may be expensive. */
@@ -92,7 +92,7 @@ function nonEmptyValues(
   { kind }: FilterTerm,
   { parameters, values }: FilterContext,
 ): readonly string[] {
-  const given = kind === 'own' ? [parameters.get(name) ?? ''] : values(name);
+  const given = kind === 'custom' ? [parameters.get(name) ?? ''] : values(name);
   return given.filter((text) => text !== '');
 }
 

@@ -151,7 +151,7 @@ function says(body: Readonly<Record<string, unknown>>, name: string): boolean {
 
 /** True if the body sets the relation by the plain column of its foreign key, which is writable if the relation is. */
 function isStoodFor(field: Field, body: Readonly<Record<string, unknown>>): boolean {
-  return field.kind === 'to-one' && field.standIn !== undefined && says(body, field.standIn);
+  return field.kind === 'to-one' && field.foreignKeyAlias !== undefined && says(body, field.foreignKeyAlias);
 }
 
 function parseColumn(input: unknown, field: ColumnField): Outcome<Json> {

@@ -20,7 +20,7 @@ import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../request-input.js';
 import { conditionAfterWrite, planKeyChecks } from './key-checks.js';
 import { keyErrorsIn } from './key-fields.js';
-import { divideChecks, nameOnce } from './name-once.js';
+import { assignKeyChecks, resolveDuplicateReferences } from './resolve-duplicate-references.js';
 import { planAddedValues } from './plan-hook-values.js';
 import { joiningPairs } from './plan-read.js';
 
@@ -38,7 +38,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   return mapMaybe(
     resource.hooks.values?.(questionOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
-      const { body: parsed, twice } = nameOnce(
+      const { body: parsed, duplicateReferences } = resolveDuplicateReferences(
         withErrors(parseNewBody(context, body, Object.keys(given)), context, fixed),
         resource,
         'create',
@@ -57,7 +57,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
             sent: parsed.sent,
             errors: parsed.errors,
             keys,
-            twice,
+            duplicateReferences,
             fixed,
             added,
             where,
@@ -102,7 +102,7 @@ export function planUpdate(
   }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition },
 ): MaybePromise<UpdatePlan> {
   const { resource, requester } = context;
-  const { body, twice } = nameOnce(parsed, resource, 'change');
+  const { body, duplicateReferences } = resolveDuplicateReferences(parsed, resource, 'change');
   return mapMaybe(planKeyChecks(context, body), (keys) =>
     mapMaybe(conditionAfterWrite(context, body), (after) => ({
       kind: 'update',
@@ -113,7 +113,7 @@ export function planUpdate(
       values: body.values,
       sent: body.sent,
       errors: body.errors,
-      ...divideChecks(keys, twice),
+      ...assignKeyChecks(keys, duplicateReferences),
       hooks: transactionHooks(operation, context),
     })),
   );
@@ -181,9 +181,12 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
 }
 
 /** A given relation includes the plain column of its foreign key, and vice versa. */
-export function withOtherNames(names: readonly string[], { standIns }: ResourceSchema): ReadonlySet<string> {
+export function withOtherNames(
+  names: readonly string[],
+  { foreignKeyAliases }: ResourceSchema,
+): ReadonlySet<string> {
   const given = new Set(names);
-  for (const { within, names: both } of standIns)
+  for (const { within, names: both } of foreignKeyAliases)
     if (within.length === 0 && both.some((name) => given.has(name))) for (const name of both) given.add(name);
   return given;
 }

@@ -73,8 +73,8 @@ function fieldOfColumn(
   const relation = shown.find(
     (field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column),
   );
-  const standIn = relation?.kind === 'to-one' ? relation.standIn : undefined;
-  if (standIn !== undefined && sent.has(standIn)) return resource.fieldsByName.get(standIn);
+  const alias = relation?.kind === 'to-one' ? relation.foreignKeyAlias : undefined;
+  if (alias !== undefined && sent.has(alias)) return resource.fieldsByName.get(alias);
   return relation ?? shown.find((field) => holdsColumn(field, column));
 }
 

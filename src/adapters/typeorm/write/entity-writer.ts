@@ -9,7 +9,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
-import { contradictionErrors, prepareUpdateByOneName } from './duplicate-rows.js';
+import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { emptyRelations } from './empty-relations.js';
 import { entityErrors } from './entity-errors.js';
 import { EntityRemover } from './entity-remover.js';
@@ -79,7 +79,10 @@ export class EntityWriter extends StepWriter {
     };
     let tried: ObjectLiteral | undefined;
     return {
-      errors: await this.errorsOf(make(), plan, [errors, contradictionErrors(plan.twice ?? [], found)]),
+      errors: await this.errorsOf(make(), plan, [
+        errors,
+        contradictionErrors(plan.duplicateReferences ?? [], found),
+      ]),
       prepare: async (runner) => {
         await this.tree?.begin(runner);
         const entity = (tried = make());
@@ -118,8 +121,11 @@ export class EntityWriter extends StepWriter {
   }
 
   prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined> {
-    if (plan.twice && plan.twice.length > 0)
-      return prepareUpdateByOneName(plan, { tools: this.tools, change: (once) => this.prepareUpdate(once) });
+    if (plan.duplicateReferences && plan.duplicateReferences.length > 0)
+      return prepareUpdateByOneReference(plan, {
+        tools: this.tools,
+        change: (once) => this.prepareUpdate(once),
+      });
     let changed: Changed | undefined;
     return {
       errors: NO_ERRORS,
