@@ -113,7 +113,7 @@ export const MAX_EXPANDED_OBJECTS = 10_000;
 export const HELD_CHARACTERS = 1024 * 1024;
 
 /** Field selections of a resource whose statements are cached: clients may send any number of them. */
-export const KEPT_CHOICES = 30;
+export const MAX_SELECTED_VIEWS = 30;
 
 /** Default maximum number of objects in a bulk write: each costs a few statements of one transaction. */
 export const BULK_OBJECTS = 100;

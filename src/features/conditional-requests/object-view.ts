@@ -7,7 +7,7 @@ import { basePathOf } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 import { hasDefaultSerializer } from '../serialization/json-output.js';
-import { showTheSame } from './validators.js';
+import { showSameFields } from './validators.js';
 import type { ObjectView } from './validators.js';
 
 /** Evaluated for each request: a subscriber that changes what is read may have been added. */
@@ -32,7 +32,7 @@ export async function viewToRead({
 }: RestContext): Promise<{ readonly resource: Resource; readonly rows: Condition }> {
   const read = isReading ? undefined : await access.tryAuthorize(route.resource, 'GET');
   const view = read && restrictFields(route.resource, read);
-  return !view || showTheSame(resource, view)
+  return !view || showSameFields(resource, view)
     ? { resource, rows: ALWAYS }
     : { resource: view, rows: read.rows };
 }

@@ -53,15 +53,18 @@ export function hasWriteCondition(context: RestContext): boolean {
 /** Entity tags are those of the representation that the caller reads, whatever the response to the write contains. */
 async function preconditionOf(context: RestContext, adapter: DataAdapter): Promise<Precondition | undefined> {
   const { resource, rows } = await viewToRead(context);
-  const read = context.fork({ resource });
-  const view = objectView(read, adapter);
-  const state = (row: Row): string =>
+  const reading = context.fork({ resource });
+  const view = objectView(reading, adapter);
+  const stateOf = (row: Row): string =>
     etagFor(view, validatorValuesIn(row, validatorColumnsOf(resource)), () =>
-      JSON.stringify(represent(row, read)),
+      JSON.stringify(represent(row, reading)),
     );
-  const asked = planPrecondition((name) => context.header(name), { view, stateOf: state }, Date.now());
-  const compares = asked && (asked.where.kind !== 'always' || asked.expected !== undefined);
-  return compares === true ? { ...asked, where: conjunction([asked.where, rows]) } : asked;
+  const precondition = planPrecondition((name) => context.header(name), { view, stateOf }, Date.now());
+  const compares =
+    precondition && (precondition.where.kind !== 'always' || precondition.expected !== undefined);
+  return compares === true
+    ? { ...precondition, where: conjunction([precondition.where, rows]) }
+    : precondition;
 }
 
 /** Explains why an object was not written. It decides nothing: the write itself checks the precondition. */
@@ -82,13 +85,13 @@ export class Preconditions {
   }
 
   private async isMet(
-    { where: asked, expected }: Precondition,
+    { where: condition, expected }: Precondition,
     resource: Resource,
     where: Condition,
   ): Promise<boolean> {
     if (
-      asked.kind !== 'always' &&
-      !(await this.adapter.exists({ resource, where: conjunction([where, asked]), forWriting: true }))
+      condition.kind !== 'always' &&
+      !(await this.adapter.exists({ resource, where: conjunction([where, condition]), forWriting: true }))
     )
       return false;
     if (!expected) return true;

@@ -10,7 +10,7 @@ import type { RestContext, Stage } from '../../request/rest-context.js';
 import { hasDefaultSerializer, jsonOutput } from '../serialization/json-output.js';
 import { cacheControlFor, isNotModified } from './is-not-modified.js';
 import { objectView, viewToRead } from './object-view.js';
-import { etagFor, etagWithBody, lastModified, quoteTag, showTheSame } from './validators.js';
+import { etagFor, etagWithBody, lastModified, quoteTag, showSameFields } from './validators.js';
 import type { Validators } from './validators.js';
 
 interface ValidatorSource {
@@ -27,7 +27,7 @@ export function addValidators(adapter: DataAdapter): Stage {
     // A field selection, or another format than JSON, has no entity tag of its own.
     if (!row || context.shape || context.renderer) return undefined;
     return mapMaybe(viewToRead(context), (view) => {
-      if (!showTheSame(context.resource, view.resource)) return;
+      if (!showSameFields(context.resource, view.resource)) return;
       const { value } = result;
       const validators = validatorsOf(context, {
         adapter,

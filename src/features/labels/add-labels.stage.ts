@@ -119,7 +119,7 @@ function withLabels(resource: Resource, labels: readonly RelatedLabel[]): Resour
   });
 }
 
-/** The labels are the last value of the row, behind those of the fields that the serializer knows. */
+/** The labels are the last value of the row, after those of the fields that the serializer knows. */
 function representLabelled(row: Row, plain: RestContext): Representation {
   return { ...represent(row, plain), [LABELS_MEMBER]: row.values.at(-1) };
 }

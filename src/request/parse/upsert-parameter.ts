@@ -11,9 +11,9 @@ export function asksForUpsert(
   resource: Pick<Resource, 'renamed'>,
 ): boolean {
   const name = parameterName(UPSERT_PARAMETER, resource);
-  const asked = parameters.get(name)?.toLowerCase();
-  if (asked === undefined || ['', 'false', '0'].includes(asked)) return false;
-  if (asked !== 'true' && asked !== '1') throw InvalidInput.of(name, 'Must be a valid boolean.');
+  const value = parameters.get(name)?.toLowerCase();
+  if (value === undefined || ['', 'false', '0'].includes(value)) return false;
+  if (value !== 'true' && value !== '1') throw InvalidInput.of(name, 'Must be a valid boolean.');
   if (upsert.length === 0) throw InvalidInput.of(name, 'Objects of this model can only be created.');
   return true;
 }
