@@ -13,8 +13,8 @@ import { keyText } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject, withBody } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
-import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
-import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
+import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
+import { parseUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
 import { givenFieldsWith, planCreate, planUpdate, withOtherNames } from '../../request/plan/plan-write.js';
 import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
@@ -25,8 +25,8 @@ import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.sta
 import {
   itemErrors,
   planItems,
-  refuseDuplicates,
-  refuseTooMany,
+  rejectDuplicates,
+  assertItemCount,
   representRows,
   writeBatch,
 } from './batch.js';
@@ -95,7 +95,7 @@ async function createMany(
   services: BulkServices,
 ): Promise<OperationResult | undefined> {
   const { selector, one, reauthorize, idempotentWrites, adapter } = services;
-  const upserts = asksForUpsert(await context.parameters(), bulk, context.resource);
+  const upserts = parseUpsert(await context.parameters(), bulk, context.resource);
   if (upserts && isConditional) throw new PreconditionFailed();
   // Errors of the query come before those of the body (contract 6.3).
   await selectShape(context, selector);
@@ -106,8 +106,8 @@ async function createMany(
     return single.result;
   }
   const items: readonly unknown[] = Array.isArray(body) ? body : [body];
-  refuseTooMany(items.length, bulk);
-  refuseParametersBut(
+  assertItemCount(items.length, bulk);
+  rejectParametersExcept(
     foldFieldSelection(await context.parameters(), context.resource),
     context.resource.strict,
     () => [
@@ -146,7 +146,7 @@ async function writeItems(
   const plans = await planItems(items, (item): MaybePromise<CreatePlan | UpsertPlan> =>
     changing ? planUpsert(item, { creating, changing, bulk, keyTexts }) : planCreate(creating, item),
   );
-  const steps = refuseDuplicates(
+  const steps = rejectDuplicates(
     plans,
     (plan) => keyTexts.get(plan),
     bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS,

@@ -5,7 +5,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import type { Bulk } from '../../core/contracts/bulk.js';
 
 /** True if existing objects are to be updated. Throws 400. */
-export function asksForUpsert(
+export function parseUpsert(
   parameters: ReadonlyMap<string, string>,
   { upsert }: Bulk,
   resource: Pick<Resource, 'renamed'>,

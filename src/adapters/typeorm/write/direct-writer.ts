@@ -149,7 +149,7 @@ export class DirectWriter implements RowWriter {
     return row ?? writeAlone(step, this.tools.connections, plan.requester);
   }
 
-  /** Updates a row whose entity is valid, if it is still in the state in which the validators have judged it. */
+  /** Updates a row whose entity is valid, if it is still in the state in which the validators have checked it. */
   private async updateValid(plan: UpdatePlan, changes: RowChanges): Promise<Row | undefined> {
     const rows = this.storedRows;
     const row = rows && (await this.findValid(plan, rows));
@@ -188,10 +188,10 @@ export class DirectWriter implements RowWriter {
     return {
       ...general,
       prepare: async (runner) => {
-        const begun = await general.prepare(runner);
+        const prepared = await general.prepare(runner);
         const write = async (): Promise<Row | undefined> =>
-          (await this.executeWithin(statement, runner)) ?? begun.write();
-        return begun.missing || hasErrors(begun.errors) ? begun : { ...begun, write };
+          (await this.executeWithin(statement, runner)) ?? prepared.write();
+        return prepared.missing || hasErrors(prepared.errors) ? prepared : { ...prepared, write };
       },
     };
   }

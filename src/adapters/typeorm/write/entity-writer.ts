@@ -192,7 +192,8 @@ export class EntityWriter extends StepWriter {
           { runner, tools: this.tools },
         );
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
-        const entity = key && (await this.entities.loadWith(this.related?.kept ?? [], key, runner));
+        const entity =
+          key && (await this.entities.loadWith(this.related?.loadableOnRemoval ?? [], key, runner));
         return key && entity
           ? prepared(() => this.performDelete(plan, { entity, identity: key, runner }))
           : notFound(false);
@@ -253,7 +254,7 @@ export class EntityWriter extends StepWriter {
     return entityErrors(entity, plan, { ofKeys, resource: this.resource, tools: this.tools });
   }
 
-  private translate(error: unknown, judgement: TranslatedWriteError): Promise<unknown> {
-    return translateWriteError(error, judgement, { ...this.model, tools: this.tools });
+  private translate(error: unknown, write: TranslatedWriteError): Promise<unknown> {
+    return translateWriteError(error, write, { ...this.model, tools: this.tools });
   }
 }
