@@ -16,7 +16,7 @@ import type { JsonObject } from '../../request/request-input.js';
 import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
 import { parseUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
-import { givenFieldsWith, planCreate, planUpdate, withOtherNames } from '../../request/plan/plan-write.js';
+import { givenFieldsWith, planCreate, planUpdate, withAliases } from '../../request/plan/plan-write.js';
 import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
 import { hasWriteCondition } from '../conditional-requests/precondition.stages.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
@@ -176,7 +176,7 @@ async function planUpsert(
     body,
     where: conjunction([changing.scope, ...values.map(({ column, value }) => equals(column, value))]),
   });
-  const found = withOtherNames(bulk.upsert, changing.resource);
+  const found = withAliases(bulk.upsert, changing.resource);
   const keys = create.keys.filter(({ path: [name] }) => name !== undefined && found.has(name));
   const plan: UpsertPlan = {
     kind: 'upsert',

@@ -36,7 +36,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   const { resource, requester } = context;
   const fixed = columnsOfUrl(context);
   return mapMaybe(
-    resource.hooks.values?.(questionOf(context)) ?? {},
+    resource.hooks.values?.(hookContextOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
       const { body: parsed, duplicateReferences } = resolveDuplicateReferences(
         withErrors(parseNewBody(context, body, Object.keys(given)), context, fixed),
@@ -82,13 +82,13 @@ function withErrors(
   fixed: readonly ColumnValue[],
 ): ParsedBody {
   const wrongKey = keyErrorsIn(parsed.values, resource);
-  const unreferable = fixed.some(({ value }) => value === null);
-  if (!wrongKey && !unreferable) return parsed;
+  const isUnreferable = fixed.some(({ value }) => value === null);
+  if (!wrongKey && !isUnreferable) return parsed;
   const errors = emptyFieldErrors();
   addErrors(errors, parsed.errors);
   if (wrongKey) addErrors(errors, wrongKey);
   // The row would have no parent, or the database would refuse it.
-  if (unreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
+  if (isUnreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
   return { ...parsed, errors };
 }
 
@@ -160,7 +160,7 @@ export function givenFieldsWith(
   added: readonly string[],
 ): ReadonlySet<string> {
   const given = givenFields(route);
-  return added.length === 0 ? given : withOtherNames([...given, ...added], resource);
+  return added.length === 0 ? given : withAliases([...given, ...added], resource);
 }
 
 const GIVEN = new WeakMap<Through, ReadonlySet<string>>();
@@ -181,7 +181,7 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
 }
 
 /** A given relation includes the plain column of its foreign key, and vice versa. */
-export function withOtherNames(
+export function withAliases(
   names: readonly string[],
   { foreignKeyAliases }: ResourceSchema,
 ): ReadonlySet<string> {
@@ -191,19 +191,19 @@ export function withOtherNames(
   return given;
 }
 
-function questionOf({ resource, actor, exchange }: RestContext): HookContext {
+function hookContextOf({ resource, actor, exchange }: RestContext): HookContext {
   return { actor, resource, request: exchange?.request };
 }
 
 function transactionHooks(operation: WriteOperation, context: RestContext): TransactionHooks {
   const { before, after } = context.resource.hooks;
-  const question = questionOf(context);
+  const hookContext = hookContextOf(context);
   return {
     ...(before
-      ? { before: (entity, transaction) => before({ ...question, operation, entity, transaction }) }
+      ? { before: (entity, transaction) => before({ ...hookContext, operation, entity, transaction }) }
       : {}),
     ...(after
-      ? { after: (entity, transaction) => after({ ...question, operation, entity, transaction }) }
+      ? { after: (entity, transaction) => after({ ...hookContext, operation, entity, transaction }) }
       : {}),
   };
 }
