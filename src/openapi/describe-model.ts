@@ -28,7 +28,7 @@ export interface ModelView {
 
 /** An object of a response. A field is optional if some callers may not read it. */
 export function representationSchema({ resource, base, allFields }: ModelView): Schema {
-  const shown = resource.fields.filter((field) => field.readable);
+  const readable = resource.fields.filter((field) => field.readable);
   const whole = !mayOmitFields(resource.shape);
   const properties = readableProperties(resource, {
     base,
@@ -37,7 +37,7 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
   });
   return buildObjectSchema([...properties, ...labelsProperty(resource)], {
     title: resource.label,
-    required: allFields && whole ? shown.map(({ name }) => name) : [],
+    required: allFields && whole ? readable.map(({ name }) => name) : [],
   });
 }
 
@@ -113,10 +113,10 @@ function fieldValueSchema(field: Field, object: FieldOptions): Schema {
         ...examples(exampleValue(field.type, field.label)),
       };
     case 'embedded': {
-      const shown = field.fields.filter((inner) => inner.readable);
+      const readable = field.fields.filter((inner) => inner.readable);
       return buildObjectSchema(
-        shown.map((inner) => [inner.name, fieldSchema(inner, object)]),
-        { required: object.whole ? shown.map(({ name }) => name) : [] },
+        readable.map((inner) => [inner.name, fieldSchema(inner, object)]),
+        { required: object.whole ? readable.map(({ name }) => name) : [] },
       );
     }
     case 'to-one':

@@ -213,7 +213,7 @@ function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): read
   ];
 }
 
-/** Whether a scheme may know the caller of an unsafe request by a cookie: cross-site writes are then refused. */
+/** Whether a scheme may know the caller of an unsafe request by a cookie: cross-site writes are then rejected. */
 function mayBeCrossSite({ method, route }: DescribedRoute): boolean {
   const mayReadCookies = route.resource.schemes.some(
     ({ name }) => name !== 'basic' && name?.startsWith('header ') !== true,

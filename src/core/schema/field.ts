@@ -109,7 +109,7 @@ export function isWritableIn(field: Field, operation: 'create' | 'update' | 'par
 }
 
 /** Whether any operation reads it from a body, for itself or instead of its relation. */
-export function isEverTaken(field: Field): boolean {
+export function isAcceptedInBodies(field: Field): boolean {
   return isWritableIn(field, 'create') || isWritableIn(field, 'update');
 }
 

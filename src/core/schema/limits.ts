@@ -109,7 +109,7 @@ export const MAX_EXPANDED_CHILDREN = 100;
 /** Maximum number of objects in a response with expansions. */
 export const MAX_EXPANDED_OBJECTS = 10_000;
 
-/** Characters of a list with expansions that are buffered before the first is sent, so that too many objects are still answered with 400. */
+/** Characters of a list with expansions that are buffered before the first is sent, so that too many objects are still a 400. */
 export const HELD_CHARACTERS = 1024 * 1024;
 
 /** Field selections of a resource whose statements are cached: clients may send any number of them. */

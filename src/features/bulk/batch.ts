@@ -36,7 +36,7 @@ export async function planItems<Plan>(
   return plans;
 }
 
-/** Refuses two items of one list that identify the same row: the result would depend on their order. */
+/** Rejects two items of one list that identify the same row: the result would depend on their order. */
 export function rejectDuplicates<Plan extends { readonly kind: string }>(
   plans: readonly Plan[],
   textOf: (plan: Plan, index: number) => string | undefined,

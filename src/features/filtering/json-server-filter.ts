@@ -30,21 +30,21 @@ const ENDINGS: readonly (readonly [theirs: string, ours: string])[] = [
  */
 export class JsonServerFilter implements FilterBackend {
   /** Throws `InvalidInput` with the errors of all invalid values. */
-  filter(question: FilterContext): FilterResult {
-    const { resource, parameters } = question;
+  filter(context: FilterContext): FilterResult {
+    const { resource, parameters } = context;
     const errors = emptyFieldErrors();
     const placed: PlacedCondition[] = [];
     let repeated = 0;
     for (const name of parameters.keys()) {
       const term = jsonServerTerm(name, resource);
-      const texts = term ? nonEmptyValues(name, term, question) : [];
+      const texts = term ? nonEmptyValues(name, term, context) : [];
       if (!term || texts.length === 0) continue;
       if (texts.length > 1) repeated += texts.length;
       const limit = resource.queryLimits.values;
       const outcome =
         repeated > limit
           ? invalid(`Ensure there are no more than ${limit} values.`)
-          : parseAll(texts, term, question);
+          : parseAll(texts, term, context);
       if (outcome.errors) errors[name] = [...outcome.errors];
       else placed.push(...outcome.value);
     }
@@ -99,11 +99,11 @@ function nonEmptyValues(
 function parseAll(
   texts: readonly string[],
   term: FilterTerm,
-  question: FilterContext,
+  context: FilterContext,
 ): Outcome<readonly PlacedCondition[]> {
   const placed: PlacedCondition[] = [];
   for (const text of texts) {
-    const outcome = parseTerm(text, term, question);
+    const outcome = parseTerm(text, term, context);
     if (outcome.errors) return outcome;
     placed.push(outcome.value);
   }

@@ -2,7 +2,7 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../core/schema/field.js';
-import { isEverTaken, isWritableIn } from '../../core/schema/field.js';
+import { isAcceptedInBodies, isWritableIn } from '../../core/schema/field.js';
 import type {
   ParseContext,
   ParsedBody,
@@ -78,9 +78,9 @@ function representEmbedded(
   row: Row,
   { value, basePath }: { value: Readonly<Record<string, unknown>>; basePath: string },
 ): unknown {
-  const shown = fields.filter((field) => field.readable);
+  const readable = fields.filter((field) => field.readable);
   return Object.fromEntries(
-    shown.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]),
+    readable.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]),
   );
 }
 
@@ -105,7 +105,7 @@ function unknownFields(
 }
 
 function isExposed(field: Field): boolean {
-  return field.readable || isEverTaken(field);
+  return field.readable || isAcceptedInBodies(field);
 }
 
 type MemberOutcome =

@@ -122,7 +122,7 @@ export function planUpdate(
 /** Plans the deletion of the row that `where` selects. */
 export function planDelete(context: RestContext, where: Condition): DeletePlan {
   const { resource, access } = context;
-  // A permission that throws for this caller counts as a refusal.
+  // A permission that throws for this caller counts as a denial.
   const mayView = (model: ResourceSchema): Promise<boolean> =>
     access.tryAuthorize(model, 'GET').then(
       (granted) => granted !== undefined,
