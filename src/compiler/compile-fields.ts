@@ -169,7 +169,7 @@ function untrimmed(type: DataType): DataType {
   return type.kind === 'string' ? { ...type, trim: false } : type;
 }
 
-/** A plain column with a relation over the same database column: bodies write the relation, by either name with `withPlaceholders`. */
+/** A plain column with a relation over the same database column: bodies write the relation, by either name with `withForeignKeyAliases`. */
 function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): boolean {
   return source.entity.relations.some(
     (relation) =>

@@ -180,7 +180,7 @@ export class SqliteConnection {
       : run();
   }
 
-  /** @throws TransactionUndone if the runner's transaction has been rolled back by SQLite. */
+  /** @throws TransactionRolledBack if the runner's transaction has been rolled back by SQLite. */
   assertTransaction(queryRunner: QueryRunner): void {
     if (queryRunner.isTransactionActive && !this.isInTransaction) throw new TransactionRolledBack();
   }
