@@ -34,7 +34,7 @@ export interface CompilerInput {
   readonly shutdownGrace: unknown;
   /** Declared classes that the application lists as entities or for a label, not yet validated. */
   readonly listed: readonly ListedClass[];
-  /** Controller classes of the process that join an entity which this prefix serves, and how many modules of the application list them; `wraps`: interceptors of the class stand around generated answers. */
+  /** Controller classes of the process that join an entity which this prefix serves, and how many modules of the application list them; `wraps`: the class has interceptors, which run around generated operations. */
   readonly controllers: readonly {
     readonly declaration: ControllerDeclaration;
     readonly listedIn: number;

@@ -21,7 +21,7 @@ export function compileConditional(
 ): Conditional | undefined {
   if (conditional === undefined || conditional === false) return undefined;
   const { require = false, etag } = conditional === true ? {} : conditional;
-  if (etag === 'content' || !entity || !isToldByItsRow(resource.fields, unversionedOf(entity)))
+  if (etag === 'content' || !entity || !areVersioned(resource.fields, unversionedOf(entity)))
     return { require, version: undefined, modified: undefined };
   // A new row with the key of a deleted one would repeat its versions.
   const isNewKeyUnique = hasGeneratedKey(resource, entity);
@@ -52,16 +52,16 @@ function unversionedOf({ columns }: EntityDescription): ReadonlySet<string> {
 }
 
 /** Whether every change of a visible value is a write that increments the ORM's version. */
-function isToldByItsRow(fields: readonly Field[], unversioned: ReadonlySet<string>): boolean {
-  return fields.every((field) => !field.readable || isTold(field, unversioned));
+function areVersioned(fields: readonly Field[], unversioned: ReadonlySet<string>): boolean {
+  return fields.every((field) => !field.readable || isVersioned(field, unversioned));
 }
 
-function isTold(field: Field, unversioned: ReadonlySet<string>): boolean {
+function isVersioned(field: Field, unversioned: ReadonlySet<string>): boolean {
   switch (field.kind) {
     case 'column':
       return !unversioned.has(field.column.id);
     case 'embedded':
-      return isToldByItsRow(field.fields, unversioned);
+      return areVersioned(field.fields, unversioned);
     case 'to-one':
       return field.relation.byKey && field.relation.on.every(({ near }) => !unversioned.has(near.id));
     case 'link':

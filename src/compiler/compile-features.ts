@@ -33,7 +33,7 @@ export function compileFeatures(
   shell.grantsSomeFields = grantsSomeFields(shell.permission);
   shell.interceptors = parts.interceptors(options);
   shell.piping = parts.piping(options, target);
-  const { schemes, guards, lateGuards } = parts.entrance(options);
+  const { schemes, guards, lateGuards } = parts.authentication(options);
   shell.schemes = schemes;
   shell.guards = guards;
   shell.lateGuards = lateGuards;

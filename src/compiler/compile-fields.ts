@@ -24,7 +24,7 @@ import type { ForeignKeys } from './foreign-keys.js';
 import { labelOf } from './label.js';
 import { declaredColumns, topName } from './property-names.js';
 import type { ResourceBuilder } from './resource-builder.js';
-import { withPlaceholders } from './stand-ins.js';
+import { withForeignKeyAliases } from './foreign-key-aliases.js';
 
 interface FieldSource {
   readonly entity: EntityDescription;
@@ -77,7 +77,7 @@ function compileMembers(members: Members, source: FieldSource, within: string): 
       );
     if (deeper.length > 0) embedded.add(name);
   }
-  return withPlaceholders(fields, { ...source, isOpen: (column) => exposed(column, source).open });
+  return withForeignKeyAliases(fields, { ...source, isOpen: (column) => exposed(column, source).writable });
 }
 
 function compileMember(
@@ -142,7 +142,7 @@ function writabilityOf(
   const refers = foreignKeys.get(column.id);
   // A single value does not identify the related row.
   const shared = refers === 'several' || isTwinOfShownRelation(column, source);
-  const open = entity.writable && !column.generated && exposed(column, source).open && !shared;
+  const open = entity.writable && !column.generated && exposed(column, source).writable && !shared;
   const insertable = open && column.insertable;
   return {
     insertable,
@@ -169,7 +169,7 @@ function untrimmed(type: DataType): DataType {
   return type.kind === 'string' ? { ...type, trim: false } : type;
 }
 
-/** A plain column with a relation over the same database column: bodies write the relation, by either name with `withPlaceholders`. */
+/** A plain column with a relation over the same database column: bodies write the relation, by either name with `withForeignKeyAliases`. */
 function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): boolean {
   return source.entity.relations.some(
     (relation) =>
@@ -180,7 +180,7 @@ function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): 
 }
 
 function isShownRelation(relation: RelationDescription, source: FieldSource): boolean {
-  return exposed(relation, source).named && isServedRelation(relation, source.resource);
+  return exposed(relation, source).hasField && isServedRelation(relation, source.resource);
 }
 
 function isServedRelation({ path }: RelationDescription, resource: ResourceBuilder): boolean {
@@ -232,7 +232,7 @@ function toOnePart(
   const { entity, options, resource } = source;
   const { nullable, hasDefault, insertable, updatable } =
     description.kind === 'to-one' ? description : PLAIN_REFERENCE;
-  const open = entity.writable && exposed(description, source).open;
+  const open = entity.writable && exposed(description, source).writable;
   const isInKey = relation.on.some(({ near }) => resource.identity.some(({ id }) => id === near.id));
   return {
     kind: 'to-one',

@@ -78,7 +78,7 @@ function addCustomFilters(
     const paths = (isList(reads) ? reads : []).flatMap((path) => resolveFilterPath(path, resource) ?? []);
     // Safe: values are parsed by the declared type before the function is called.
     terms.set(name, {
-      kind: 'own',
+      kind: 'custom',
       type: parameterType(filter),
       isList: list === true,
       reads: paths,

@@ -11,12 +11,12 @@ type ExposableProperty = ColumnDescription | RelationDescription;
 /** The exposure of a column or relation: by the options of its model, else by decorators of class-transformer. */
 export interface Exposed {
   /** Whether it has a field. */
-  readonly named: boolean;
+  readonly hasField: boolean;
   readonly readable: boolean;
-  /** Whether bodies may contain it, if the column is writable. */
-  readonly open: boolean;
+  /** Whether bodies may contain it, unless the column itself is read-only. */
+  readonly writable: boolean;
   /** True if a decorator hides it, and bodies may contain it because a row cannot be created without it. */
-  readonly kept: boolean;
+  readonly hiddenButRequired: boolean;
 }
 
 type Named = Pick<RestifyOptions, 'fields' | 'exclude' | 'readOnly' | 'writeOnly' | 'optional'>;
@@ -28,25 +28,30 @@ export interface ExposedIn {
   readonly isServed: (relation: RelationDescription) => boolean;
 }
 
-const LEFT_OUT: Exposed = { named: false, readable: false, open: false, kept: false };
+const NOT_EXPOSED: Exposed = { hasField: false, readable: false, writable: false, hiddenButRequired: false };
 
 export function exposedMember(member: ExposableProperty, within: ExposedIn): Exposed {
   const { entity, options } = within;
   const name = topName(member);
-  if (!isNamed(member, options)) return LEFT_OUT;
+  if (!isNamed(member, options)) return NOT_EXPOSED;
   const written = !(options.readOnly ?? []).includes(name);
   const read = !(options.writeOnly ?? []).includes(name);
-  const { shown, taken } = exposureOf(member, within);
-  if (shown) return { named: true, readable: read, open: written && taken, kept: false };
-  if (taken && !read) return { named: true, readable: false, open: written, kept: false };
-  const kept = written && entity.writable && isRequired(member, within) && !isGivenByAnother(member, within);
-  return kept ? { named: true, readable: false, open: true, kept } : LEFT_OUT;
+  const { readable, writable } = exposureOf(member, within);
+  if (readable)
+    return { hasField: true, readable: read, writable: written && writable, hiddenButRequired: false };
+  if (writable && !read)
+    return { hasField: true, readable: false, writable: written, hiddenButRequired: false };
+  const hiddenButRequired =
+    written && entity.writable && isRequired(member, within) && !isWrittenByAlias(member, within);
+  return hiddenButRequired
+    ? { hasField: true, readable: false, writable: true, hiddenButRequired }
+    : NOT_EXPOSED;
 }
 
 /** Whether a column has a field. A `select: false` column has none unless bodies may write it. */
 export function isExposedColumn(column: ColumnDescription, within: ExposedIn): boolean {
   return (
-    exposedMember(column, within).named &&
+    exposedMember(column, within).hasField &&
     (column.selected || (within.options.writeOnly ?? []).includes(topName(column))) &&
     column.unsupported === undefined
   );
@@ -65,17 +70,17 @@ function isNamed(member: ExposableProperty, { fields, exclude = [] }: Named): bo
 function exposureOf(
   { path }: ExposableProperty,
   { entity: { exposures }, options: { fields = [], writeOnly = [] } }: ExposedIn,
-): { readonly shown: boolean; readonly taken: boolean } {
+): { readonly readable: boolean; readonly writable: boolean } {
   const [top = path, ...names] = path.split('.');
   const outer = exposures.get(top);
   const inner = names.flatMap(
     (_, depth) => exposures.get([top, ...names.slice(0, depth + 1)].join('.')) ?? [],
   );
   return {
-    shown: (fields.includes(top) || outer?.shown !== false) && inner.every(({ shown }) => shown),
-    taken:
-      ([...fields, ...writeOnly].includes(top) || outer?.taken !== false) &&
-      inner.every(({ taken }) => taken),
+    readable: (fields.includes(top) || outer?.readable !== false) && inner.every(({ readable }) => readable),
+    writable:
+      ([...fields, ...writeOnly].includes(top) || outer?.writable !== false) &&
+      inner.every(({ writable }) => writable),
   };
 }
 
@@ -88,11 +93,11 @@ function isRequired(member: ExposableProperty, { options: { optional = [] } }: E
 }
 
 /** If a foreign key is a column as well as a relation, bodies write the one that is not hidden. */
-function isGivenByAnother(member: ExposableProperty, within: ExposedIn): boolean {
+function isWrittenByAlias(member: ExposableProperty, within: ExposedIn): boolean {
   const { columns, relations } = within.entity;
   const isOpen = (other: ExposableProperty): boolean => {
-    const { shown, taken } = exposureOf(other, within);
-    return isNamed(other, within.options) && shown && taken;
+    const { readable, writable } = exposureOf(other, within);
+    return isNamed(other, within.options) && readable && writable;
   };
   if (!('kind' in member))
     return relations.some(

@@ -22,12 +22,12 @@ import type {
   Key,
   OrderTerm,
   OrderingField,
-  Placeholder,
+  ForeignKeyAlias,
   Referrer,
   SearchField,
 } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
-import { placeholderNames } from './list-stand-ins.js';
+import { listForeignKeyAliases } from './list-foreign-key-aliases.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelection } from '../core/contracts/field-selection.js';
 
@@ -47,7 +47,7 @@ export class ResourceBuilder implements Resource {
   columns: ReadonlyMap<string, Column>;
   fields: readonly Field[] = [];
   fieldsByName: ReadonlyMap<string, Field> = new Map();
-  standIns: readonly Placeholder[] = [];
+  foreignKeyAliases: readonly ForeignKeyAlias[] = [];
   nested: readonly ToManyRelation[] = [];
   relations: ReadonlyMap<string, Relation> = new Map();
   overlapping: readonly ToOneRelation[] = [];
@@ -108,6 +108,6 @@ export class ResourceBuilder implements Resource {
   setFields(fields: readonly Field[]): void {
     this.fields = fields;
     this.fieldsByName = new Map(fields.map((field) => [field.name, field]));
-    this.standIns = placeholderNames(fields);
+    this.foreignKeyAliases = listForeignKeyAliases(fields);
   }
 }

@@ -22,7 +22,7 @@ export interface ResourceParts extends PaginationRenamer {
   permission(options: RestifyOptions): CompiledPermission;
   permissions(permissions: readonly PermissionExpression[]): CompiledPermission;
   /** Authentication schemes and guards; a guard is one of the schemes or runs after the permission. */
-  entrance(options: RestifyOptions): Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
+  authentication(options: RestifyOptions): Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
   /** Whether failed authentications are rate-limited. */
   readonly refusalsThrottled: boolean;
   interceptors(options: RestifyOptions): readonly InterceptorLike[];

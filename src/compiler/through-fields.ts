@@ -37,7 +37,7 @@ export function mappedFields(view: ThroughView, mapped: ResourceBuilder): readon
       return sideField(field, { on: parent.map(invertPair), target: view.near, fixed: view.fixed });
     if (field === otherSide) return sideField(field, { on: other, target: view.target, fixed: view.fixed });
     const side = [parentSide, otherSide].find(
-      (each) => each?.kind === 'to-one' && each.standIn === field.name,
+      (each) => each?.kind === 'to-one' && each.foreignKeyAlias === field.name,
     );
     return side && field.kind === 'column' ? columnOfSide(field, side, view.fixed) : field;
   });
@@ -80,7 +80,9 @@ function sideField(
     updatable: open && !on.some(({ near }) => fixed.has(near.id)),
     required: open,
     nullable: false,
-    ...(field.kind === 'to-one' && field.standIn !== undefined ? { standIn: field.standIn } : {}),
+    ...(field.kind === 'to-one' && field.foreignKeyAlias !== undefined
+      ? { foreignKeyAlias: field.foreignKeyAlias }
+      : {}),
   };
 }
 
@@ -94,7 +96,7 @@ function columnOfSide(
   return {
     ...field,
     nullable: false,
-    ...(field.standsFor ? { standsFor: { relation: name, insertable, updatable } } : {}),
+    ...(field.aliasOf ? { aliasOf: { relation: name, insertable, updatable } } : {}),
   };
 }
 

@@ -16,7 +16,7 @@ export function reserveParameters(resource: Resource): ReadonlyMap<string, Filte
   const taken = new Set([...takenByBackends(resource), ...ofFeatures(resource)]);
   return new Map(
     [...resource.filterTerms].filter(
-      ([name, term]) => term.kind === 'own' || chosen.has(name) || !taken.has(name),
+      ([name, term]) => term.kind === 'custom' || chosen.has(name) || !taken.has(name),
     ),
   );
 }

@@ -22,7 +22,7 @@ export function nextTurn(): Promise<void> {
 
 /** Measures the time for which a task has blocked the event loop: until now, or until the end of the turn in which it began to wait. */
 export class BlockingTime {
-  private begun = 0;
+  private startedAt = 0;
   private ended: number | undefined = 0;
   private before = 0;
 
@@ -31,14 +31,14 @@ export class BlockingTime {
   }
 
   get milliseconds(): number {
-    return this.before + (this.ended ?? performance.now()) - this.begun;
+    return this.before + (this.ended ?? performance.now()) - this.startedAt;
   }
 
   /** Continues the measurement after the task has waited. */
   resume(): void {
     if (this.ended === undefined) return;
     this.before = this.milliseconds;
-    this.begun = performance.now();
+    this.startedAt = performance.now();
     this.ended = undefined;
     measured.add(this);
     schedule();
@@ -52,17 +52,17 @@ export class BlockingTime {
 
 /** A task of many small parts, which yields to the event loop after `MAX_BLOCKING_MILLISECONDS`. */
 export class SlicedWork {
-  private held = new BlockingTime();
+  private blockingTime = new BlockingTime();
 
   /** Whether to `pause` before the next part. */
   get isLong(): boolean {
-    this.held.resume();
-    return this.held.milliseconds >= MAX_BLOCKING_MILLISECONDS;
+    this.blockingTime.resume();
+    return this.blockingTime.milliseconds >= MAX_BLOCKING_MILLISECONDS;
   }
 
   async pause(): Promise<void> {
     await nextTurn();
-    this.held = new BlockingTime();
+    this.blockingTime = new BlockingTime();
   }
 }
 

@@ -1,12 +1,12 @@
-/** A value that is there already, or will be: what can be answered at once is not waited for. */
+/** A value or a promise of it; values are handled synchronously. */
 export type MaybePromise<Value> = Value | Promise<Value>;
 
-/** Whether it has to be waited for. Promises of other realms are some as well, and whatever else of an author's has a `then`. */
+/** Whether it has a `then`, as promises of other realms and of other libraries have. */
 export function isPromise<Value>(given: MaybePromise<Value>): given is Promise<Value> {
   return typeof (given as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
-/** `next` with the value: now, where there is one. What `next` throws is thrown, or rejects, accordingly. */
+/** Calls `next` with the value, synchronously unless it is a promise. An error of `next` is thrown, or rejects, accordingly. */
 export function mapMaybe<Value, Result>(
   given: MaybePromise<Value>,
   next: (value: Value) => MaybePromise<Result>,

@@ -138,7 +138,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `throttle` | `{ limit, ttl }`: the maximum number of requests of one caller in `ttl` milliseconds, counted by @nestjs/throttler's storage |
  * | `through` | the same options for a junction without a declaration of its own, by relation |
  */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the default stands for an entity that is not known yet
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the default is any entity
 export interface RestifyOptions<Entity extends object = any> {
   readonly app?: string;
   readonly name?: string;

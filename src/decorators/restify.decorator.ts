@@ -69,13 +69,13 @@ export function restify<Entity extends object, App extends string = never>(
 }
 
 function declare(target: object, options: RestifyOptions): void {
-  refuseNoEntity(target);
+  assertEntity(target);
   const { name } = declaredClass(target);
   declarations().set(target, { target, name, options });
 }
 
 /** Rejects undefined, for example of a circular import, and everything else that is neither a class nor a schema. */
-function refuseNoEntity(target: unknown): void {
+function assertEntity(target: unknown): void {
   if (typeof target === 'function' || (typeof target === 'object' && target !== null)) return;
   const repair =
     target === undefined

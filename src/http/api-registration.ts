@@ -2,6 +2,7 @@ import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ErrorFormat } from '../core/contracts/error-format.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api } from '../core/schema/route.js';
+import type { ApplicationOperations } from '../pipeline/application-operations.js';
 import type { RestPipeline } from '../pipeline/rest-pipeline.js';
 import type { BrowsablePage } from './browsable/browsable-page.js';
 import type { UnknownEntities } from '../restify.options.js';
@@ -10,6 +11,8 @@ import type { UnknownEntities } from '../restify.options.js';
 export interface RegisteredApi {
   readonly api: Api;
   readonly pipeline: RestPipeline;
+  /** What the code of the application calls. */
+  readonly operations: ApplicationOperations;
   /** Resolves a resource by its decorated class. */
   readonly resourceOf: (entity: object) => Resource | undefined;
   readonly errorFormat: ErrorFormat;

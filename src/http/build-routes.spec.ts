@@ -53,7 +53,7 @@ function resourceOf(
     columns: new Map([[ID.id, ID]]),
     fields,
     fieldsByName: new Map(fields.map((field) => [field.name, field])),
-    standIns: [],
+    foreignKeyAliases: [],
     nested: links,
     relations: new Map(links.map((relation) => [relation.name, relation])),
     overlapping: [],

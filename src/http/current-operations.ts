@@ -4,7 +4,7 @@ import type { Operation } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
 import { parseQueryString } from '../request/parse/parse-query-string.js';
-import { asksForUpsert } from '../request/parse/upsert-parameter.js';
+import { parseUpsert } from '../request/parse/upsert-parameter.js';
 
 /** The operations that a request to this route performs. */
 export function listCurrentOperations(
@@ -25,7 +25,7 @@ function mayUpsert({ resource }: Route, { query }: Pick<HttpExchange, 'query'>):
   const { bulk } = resource;
   if (!bulk || bulk.upsert.length === 0) return false;
   try {
-    return asksForUpsert(parseQueryString(query), bulk, resource);
+    return parseUpsert(parseQueryString(query), bulk, resource);
   } catch {
     return true;
   }

@@ -41,7 +41,7 @@ export class ExecutionContexts {
 
   createContext(route: Route, { request, response, method }: ServerExchange): ExecutionContext {
     const target = this.targets.get(route)?.find(servedMethod(method));
-    if (!target) throw new Error(`No handler stands at ${route.kind} of ${route.resource.id}`);
+    if (!target) throw new Error(`No handler is bound to the ${route.kind} of ${route.resource.id}`);
     return new RequestExecutionContext(target, request, response);
   }
 }

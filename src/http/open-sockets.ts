@@ -71,10 +71,10 @@ export class OpenSockets {
   async drain(grace: number): Promise<void> {
     if (!this.server.listening) return;
     markClosing(this.server);
-    const standing = [...this.open.values()];
-    await this.waitUntilQuiet(standing);
-    await this.waitUntilWritten(standing, grace);
-    for (const each of standing) if (each.socket._httpMessage) each.hadResponse = true;
+    const openSockets = [...this.open.values()];
+    await this.waitUntilQuiet(openSockets);
+    await this.waitUntilWritten(openSockets, grace);
+    for (const each of openSockets) if (each.socket._httpMessage) each.hadResponse = true;
     let closed: number | undefined;
     const looking = setInterval(() => {
       const now = performance.now();
@@ -113,21 +113,21 @@ export class OpenSockets {
     socket.once('close', () => this.open.delete(socket));
   }
 
-  private async waitUntilQuiet(standing: readonly OpenSocket[]): Promise<void> {
-    const begun = performance.now();
+  private async waitUntilQuiet(openSockets: readonly OpenSocket[]): Promise<void> {
+    const startedAt = performance.now();
     for (
-      let last = begun;
-      performance.now() - last < QUIET_PERIOD && performance.now() - begun < MAX_QUIET_WAIT;
+      let last = startedAt;
+      performance.now() - last < QUIET_PERIOD && performance.now() - startedAt < MAX_QUIET_WAIT;
     ) {
-      if (standing.every(({ socket }) => socket.destroyed)) return;
+      if (openSockets.every(({ socket }) => socket.destroyed)) return;
       await pause(POLL_INTERVAL);
-      if (standing.filter(recordProgress).length > 0) last = performance.now();
+      if (openSockets.filter(recordProgress).length > 0) last = performance.now();
     }
   }
 
-  private async waitUntilWritten(standing: readonly OpenSocket[], grace: number): Promise<void> {
+  private async waitUntilWritten(openSockets: readonly OpenSocket[], grace: number): Promise<void> {
     const leftOf = (): number =>
-      standing.reduce(
+      openSockets.reduce(
         (sum, { socket }) =>
           sum + (socket.destroyed || socket._httpMessage?.writableEnded !== true ? 0 : socket.writableLength),
         0,

@@ -81,7 +81,7 @@ export class RestServer {
   /** The prefixes, in the order of the `forRoot` calls. */
   get prefixes(): readonly Pick<
     RegisteredApi,
-    'api' | 'pipeline' | 'resourceOf' | 'index' | 'errorFormat'
+    'api' | 'pipeline' | 'operations' | 'resourceOf' | 'index' | 'errorFormat'
   >[] {
     return this.matcher.registeredApis;
   }
@@ -207,13 +207,13 @@ export class RestServer {
     exchange.setContractHeaders(route.allow);
     const isOverride = route.actions.get(servedMethod(exchange.method))?.operation !== undefined;
     const parameters = isOverride
-      ? await registeredApi.pipeline.prepareOverride(context, (headers) => {
+      ? await registeredApi.operations.prepareOverride(context, (headers) => {
           const { ETag, 'Last-Modified': modified, ...others } = headers;
           for (const [name, value] of Object.entries(others)) exchange.setHeader(name, value);
           if (ETag !== undefined)
             state.validators = modified === undefined ? { ETag } : { ETag, 'Last-Modified': modified };
         })
-      : await registeredApi.pipeline.prepareAction(context);
+      : await registeredApi.operations.prepareAction(context);
     setActionContext(exchange.request, { actor: context.actor, ...parameters });
   }
 
@@ -236,7 +236,7 @@ export class RestServer {
     const response = actionResponse(value, { status, isExplicit: code !== undefined, validators });
     await this.sender.send(
       exchange,
-      operation ? registeredApi.pipeline.applyCacheHeaders(context, response) : response,
+      operation ? registeredApi.operations.applyCacheHeaders(context, response) : response,
     );
   }
 

@@ -16,13 +16,13 @@ export class Utf8Check {
     if (!this.valid) return;
     const [first] = this.incomplete;
     const missing = first === undefined ? 0 : getCharacterLength(first) - this.incomplete.length;
-    const begun = Buffer.concat([this.incomplete, chunk.subarray(0, missing)]);
+    const sequence = Buffer.concat([this.incomplete, chunk.subarray(0, missing)]);
     if (chunk.length < missing) {
-      this.incomplete = begun;
+      this.incomplete = sequence;
       return;
     }
     const end = findIncompleteEnd(chunk, missing);
-    this.valid = isUtf8(begun) && isUtf8(chunk.subarray(missing, end));
+    this.valid = isUtf8(sequence) && isUtf8(chunk.subarray(missing, end));
     // A copy, because a view would keep the whole chunk in memory.
     this.incomplete = Buffer.from(chunk.subarray(end));
   }

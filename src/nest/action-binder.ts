@@ -193,7 +193,7 @@ function ofBodiesAndParameters(pipe: PipeLike): PipeTransform {
 
 /**
  * `(request, pk)`, or `(request, childPk, pk)`, where none of the parameters is decorated (contract 9.2). A method that
- * replaces an operation is told the key of its object.
+ * replaces an operation receives the key of its object.
  */
 function bindPlainParameters(prototype: object, { name, operation, hasChild }: ActionRoute): void {
   Req()(prototype, name, 0);

@@ -7,7 +7,7 @@ import { guardScheme, guardsScheme } from '../features/authentication/guard-sche
 import type { Resource } from '../core/schema/resource.js';
 import type { RestifyDefaults } from '../restify.options.js';
 import { runGuard } from './run-guard.js';
-import { fitSchemes } from '../compiler/rules/unfit-scheme.js';
+import { validSchemes } from '../compiler/rules/unfit-scheme.js';
 
 /** The authentication of a model: its schemes, its guards among them, and its guards after the permissions. */
 export type AuthenticationParts = Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
@@ -21,7 +21,7 @@ interface NamedGuard {
 
 /** The guard classes in `authentication`. */
 export function guardsOfAuthentication({ authentication }: AuthenticationOptions): readonly GuardClass[] {
-  return fitSchemes(authentication).flatMap((each) => guardOf(each)?.guard ?? []);
+  return validSchemes(authentication).flatMap((each) => guardOf(each)?.guard ?? []);
 }
 
 function guardOf(each: Authentication): NamedGuard | undefined {
@@ -34,19 +34,19 @@ function exceptGuards(each: Authentication): readonly CredentialAuthentication[]
 }
 
 /** Resolves `authentication` and `guards` of options to the instances of their classes. */
-export async function entrances(
+export async function resolveAuthentication(
   given: readonly AuthenticationOptions[],
   defaults: Pick<RestifyDefaults, 'authentication' | 'guards'>,
   got: <Instance>(type: InjectableClass<Instance>) => Instance,
 ): Promise<(options: AuthenticationOptions) => AuthenticationParts> {
-  const declared = new Set(given.flatMap(({ authentication }) => fitSchemes(authentication)));
+  const declared = new Set(given.flatMap(({ authentication }) => validSchemes(authentication)));
   const schemes = new Map(await loadSchemes([...declared].flatMap(exceptGuards)));
   for (const each of declared) {
     const named = guardOf(each);
     if (named) schemes.set(each, guardScheme(runGuard(got(named.guard)), named.credentials));
   }
   return ({ authentication = defaults.authentication, guards = defaults.guards ?? [] }) => {
-    const named = fitSchemes(authentication).flatMap((each) => schemes.get(each) ?? []);
+    const named = validSchemes(authentication).flatMap((each) => schemes.get(each) ?? []);
     const own = guards.map(got);
     if (named.length === 0)
       return {

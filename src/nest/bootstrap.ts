@@ -6,7 +6,9 @@ import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import type { Resource } from '../core/schema/resource.js';
+import { ApplicationOperations } from '../pipeline/application-operations.js';
 import { RestPipeline } from '../pipeline/rest-pipeline.js';
+import { pipelineServices } from '../pipeline/services.js';
 import { createAuthenticator } from './create-authenticator.js';
 import { missingMethods } from '../compiler/rules/missing-methods.js';
 import { compileActions, compileReplacements } from '../compiler/compile-actions.js';
@@ -56,6 +58,12 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
   const listed = listedControllers(context.modules);
   const api = bindRoutes(model, { context, input, parts, listed });
+  const services = pipelineServices({
+    adapter,
+    permissions: permissionRules(context),
+    authenticator: createAuthenticator(context),
+    routesOf: routesByResource(api),
+  });
   server.add({
     api,
     resourceOf: resourcesByTarget(input, model),
@@ -68,12 +76,8 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
       ),
     ],
     mapError: (error) => adapter.reported(error),
-    pipeline: new RestPipeline({
-      adapter,
-      permissions: permissionRules(context),
-      authenticator: createAuthenticator(context),
-      routesOf: routesByResource(api),
-    }),
+    pipeline: new RestPipeline(services),
+    operations: new ApplicationOperations(services),
     index: options.index,
     page: options.browsable && (await createPage(options.browsable, context)),
     errorFormat: options.errorFormat,

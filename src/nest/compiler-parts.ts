@@ -13,7 +13,7 @@ import { OrderingFilter } from '../features/filtering/ordering-filter.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { RestifyDefaults } from '../restify.options.js';
 import { controllerHooks } from './controller-hooks.js';
-import { entrances } from './authentication-guards.js';
+import { resolveAuthentication } from './authentication-guards.js';
 import { resolveProvider } from './resolve-provider.js';
 import { modelPipes } from './model-pipes.js';
 import type { ConditionalRules } from '../compiler/compile-conditional.js';
@@ -92,7 +92,7 @@ export async function resolveParts(
     ...(throttled ? { counter: await loadCounter((token) => findProvider(token, moduleRef)) } : {}),
     permissions: (permissions) => compilePermission({ kind: 'all-of', permissions }, one),
     refusalsThrottled: options.authenticationThrottle !== false,
-    entrance: await entrances(given, defaults, got),
+    authentication: await resolveAuthentication(given, defaults, got),
   };
 }
 
@@ -141,7 +141,7 @@ export function offlineParts(defaults: RestifyDefaults): ResourceParts {
     backends: (options) => (options.filterBackends ? [] : backends),
     serializer: () => serializer,
     permission: () => ({ kind: 'all-of', permissions: [] }),
-    entrance: () => ({ schemes: [], guards: [], lateGuards: [] }),
+    authentication: () => ({ schemes: [], guards: [], lateGuards: [] }),
     refusalsThrottled: false,
     interceptors: () => [],
     piping: () => undefined,

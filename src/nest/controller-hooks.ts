@@ -22,14 +22,14 @@ const NO_HOOKS: ControllerHooks = { hooks: {}, scope: undefined };
 export function controllerHooks(listed: ListedController | undefined, moduleRef: ModuleRef): ControllerHooks {
   if (!listed) return NO_HOOKS;
   const has = (name: HookName): boolean => listed.declaration.hooks.includes(name);
-  const at = (question: Asking): Promise<Hooked> => instanceOf(listed, question, moduleRef);
+  const at = (context: HookCaller): Promise<Hooked> => instanceOf(listed, context, moduleRef);
   return {
     scope: has('scope')
-      ? new RowScope(async (question) => allowed(await (await at(question)).scope?.(question), listed))
+      ? new RowScope(async (context) => allowed(await (await at(context)).scope?.(context), listed))
       : undefined,
     hooks: {
       ...(has('valuesOnCreate')
-        ? { values: async (question) => (await (await at(question)).valuesOnCreate?.(question)) ?? {} }
+        ? { values: async (context) => (await (await at(context)).valuesOnCreate?.(context)) ?? {} }
         : {}),
       ...(has('beforeWrite')
         ? { before: async (step) => (await at(step)).beforeWrite?.(writeOf(step)) }
@@ -40,7 +40,7 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
 }
 
 type Hooked = Pick<ResourceController, HookName>;
-type Asking = Pick<AccessContext, 'actor' | 'request'>;
+type HookCaller = Pick<AccessContext, 'actor' | 'request'>;
 
 /** A `scope` that returns nothing grants no rows. */
 function allowed(
@@ -60,13 +60,13 @@ function writeOf({ transaction, ...step }: WriteContext): WriteContext & { reado
 /** The instance that Nest routes to; for a request-scoped class the one of the request. */
 async function instanceOf(
   { declaration, wrapper }: ListedController,
-  { request, actor }: Asking,
+  { request, actor }: HookCaller,
   moduleRef: ModuleRef,
 ): Promise<Hooked> {
   const type = declaration.controller as Type<Hooked>;
   if (wrapper.isDependencyTreeStatic()) return moduleRef.get(type, { strict: false });
-  const asking = request ?? { user: actor };
-  const contextId = ContextIdFactory.getByRequest(asking);
-  moduleRef.registerRequestByContextId(asking, contextId);
+  const requestOrActor = request ?? { user: actor };
+  const contextId = ContextIdFactory.getByRequest(requestOrActor);
+  moduleRef.registerRequestByContextId(requestOrActor, contextId);
   return moduleRef.resolve(type, contextId, { strict: false });
 }

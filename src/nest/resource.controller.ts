@@ -67,11 +67,11 @@ export abstract class ResourceController<Entity extends object = object> {
   }
 
   /** The rows that exist for a caller. All others are hidden at all URLs, as by a permission that grants only these. */
-  scope?(question: AccessContext): RowFilter | 'all' | Promise<RowFilter | 'all'>;
+  scope?(context: AccessContext): RowFilter | 'all' | Promise<RowFilter | 'all'>;
 
   /** Values of a new row by property, as in a JSON body, for example the owner. They override the body and may set hidden and read-only fields. */
   valuesOnCreate?(
-    question: HookContext,
+    context: HookContext,
   ): Readonly<Record<string, Json>> | Promise<Readonly<Record<string, Json>>>;
 
   /** Called after all checks, before the row is written. An error rolls the write back and becomes the response. */

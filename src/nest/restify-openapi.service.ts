@@ -28,7 +28,7 @@ export class RestifyOpenApi {
     const given = toOpenApi31(document) as OpenApiDocument;
     const patterns = this.patterns();
     const mounts = mountsOf(given, patterns) ?? [this.server.mounts.first()];
-    const isTold = Object.keys(given.paths).some((path) =>
+    const declaresAllMethods = Object.keys(given.paths).some((path) =>
       mounts.some((mount) => patterns.has(path.slice(mount.length))),
     );
     const placed = mounts.flatMap((mount) =>
@@ -40,8 +40,8 @@ export class RestifyOpenApi {
           base: prefix === '' ? mount : `${mount}/${prefix}`,
           prefix,
           errorFormat,
-          told: given.paths[path] ?? {},
-          isTold,
+          declared: given.paths[path] ?? {},
+          declaresAllMethods,
         };
       }),
     );

@@ -9,7 +9,7 @@ import type { Resource } from '../core/schema/resource.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Representation } from '../core/contracts/serializer.js';
 import { RestContext } from '../request/rest-context.js';
-import type { RestPipeline } from '../pipeline/rest-pipeline.js';
+import type { ApplicationOperations } from '../pipeline/application-operations.js';
 import { keyText, parseKeySegment } from '../core/values/keys.js';
 import { withoutSlashes } from '../restify.options.js';
 import { REST_SERVER } from './tokens.js';
@@ -52,7 +52,7 @@ export interface ResourceAccess {
 
 interface ServedResource {
   readonly api: Api;
-  readonly pipeline: RestPipeline;
+  readonly operations: ApplicationOperations;
   readonly base: string;
   readonly actor: Actor;
   /** The routes of the collection and the object, or of the nested list and the through object. */
@@ -76,9 +76,10 @@ export class RestifyResources {
   /** `entity` is the decorated class or schema. Throws an `Error` if it is not served, or if the application has not started. */
   of(entity: object, { prefix }: ResourceOptions = {}): ResourceAccess {
     const plain = prefix === undefined ? undefined : withoutSlashes(prefix);
-    for (const { api, pipeline, resourceOf } of this.server.prefixes) {
+    for (const { api, operations, resourceOf } of this.server.prefixes) {
       const resource = plain === undefined || api.prefix === plain ? resourceOf(entity) : undefined;
-      if (resource) return { resource, as: (actor) => this.operationsOf(resource, { api, pipeline, actor }) };
+      if (resource)
+        return { resource, as: (actor) => this.operationsOf(resource, { api, operations, actor }) };
     }
     throw new Error(
       `${(entity as { name?: string }).name ?? 'This entity'} is not served${plain === undefined ? '' : ` below "${plain}"`}: decorate it with @Restify, and ask when the application has started.`,
@@ -87,10 +88,10 @@ export class RestifyResources {
 
   private operationsOf(
     resource: Resource,
-    { api, pipeline, actor }: Pick<ServedResource, 'api' | 'pipeline' | 'actor'>,
+    { api, operations, actor }: Pick<ServedResource, 'api' | 'operations' | 'actor'>,
   ): ReturnType<ResourceAccess['as']> {
     const base = [this.server.mounts.first(), ...(api.prefix === '' ? [] : [`/${api.prefix}`])].join('');
-    const place = { api, pipeline, base, actor };
+    const place = { api, operations, base, actor };
     const own = api.routes.filter(
       (route) => route.resource === resource && (route.kind === 'collection' || route.kind === 'object'),
     );
@@ -111,13 +112,13 @@ export class RestifyResources {
 }
 
 function operationsAt(place: ServedResource): ActorOperations {
-  const { pipeline } = place;
+  const { operations } = place;
   const run = async (operation: Operation, call: OperationCall): Promise<unknown> =>
-    pipeline.run(operation, await begin(place, operation, call));
+    operations.run(operation, await begin(place, operation, call));
   return {
     list: async (parameters = {}) => (await run('list', { parameters })) as readonly Representation[],
     stream: async function* (parameters = {}) {
-      const { pages, represent } = await pipeline.openList(await begin(place, 'list', { parameters }));
+      const { pages, represent } = await operations.openList(await begin(place, 'list', { parameters }));
       for await (const page of pages) for (const row of page) yield represent(row);
     },
     create: async (body) => (await run('create', { body })) as Representation,
@@ -138,7 +139,7 @@ interface OperationCall {
 
 /** Creates the authorized context of an operation, with its parent. Throws 401, 403, 404 and 405. */
 async function begin(
-  { pipeline, base, actor, routes, parentPk }: ServedResource,
+  { operations, base, actor, routes, parentPk }: ServedResource,
   operation: Operation,
   { pk, body = {}, parameters = {} }: OperationCall,
 ): Promise<RestContext> {
@@ -150,7 +151,7 @@ async function begin(
   const input = { parameters: () => new Map(Object.entries(parameters)), body: () => body };
   const context = new RestContext({ route, base, method, input });
   context.actor = actor;
-  return pipeline.begin(context, () => {
+  return operations.begin(context, () => {
     const above = parentPk ?? pk;
     return {
       key: above === undefined ? undefined : parseKeyInput(above, route.parent ?? route.resource),

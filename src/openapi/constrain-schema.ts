@@ -3,7 +3,7 @@ import type { ValueRules } from '../core/schema/value-rules.js';
 import type { Schema } from './open-api-types.js';
 
 /** Adds the constraints of the application's validators to the schema of a body. It is never stricter than they are. */
-export function ruledSchema(schema: Schema, type: DataType, rules: ValueRules): Schema {
+export function constrainSchema(schema: Schema, type: DataType, rules: ValueRules): Schema {
   switch (type.kind) {
     case 'string':
       return ruledText(schema, type, rules);

@@ -8,7 +8,7 @@ import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
 import { describeOperation, tagOf } from './describe-operation.js';
 import { mergeOperation } from './merge-operation.js';
-import type { ToldOperation } from './merge-operation.js';
+import type { DeclaredOperation } from './merge-operation.js';
 import type { OpenApiDocument, OperationObject, PathItem, Schema } from './open-api-types.js';
 
 /** One URL with its path in the document. */
@@ -21,9 +21,9 @@ export interface PlacedRoute {
   readonly prefix: string;
   readonly errorFormat: ErrorFormat;
   /** The document's descriptions of the application's methods at this URL. */
-  readonly told: PathItem;
+  readonly declared: PathItem;
   /** Whether the document describes all methods of the application, so that a missing one has been excluded. */
-  readonly isTold: boolean;
+  readonly declaresAllMethods: boolean;
 }
 
 /** The additions to a document. */
@@ -91,20 +91,20 @@ export function describeApi(
   };
 }
 
-function pathItem({ route, told, isTold }: PlacedRoute, place: DescribedPlace): PathItem {
+function pathItem({ route, declared, declaresAllMethods }: PlacedRoute, place: DescribedPlace): PathItem {
   const entries = describedMethods(route).flatMap(
     (described): readonly (readonly [string, OperationObject])[] => {
       const name = described.method.toLowerCase();
-      const own = told[name] as ToldOperation | undefined;
+      const method = declared[name] as DeclaredOperation | undefined;
       if (!described.action) return [[name, describeOperation(described, place)]];
       // Excluded by the application.
-      if (!own && isTold) return [];
+      if (!method && declaresAllMethods) return [];
       const operation = describeOperation(described, place);
       return [
         [
           name,
-          own
-            ? mergeOperation(operation, own, {
+          method
+            ? mergeOperation(operation, method, {
                 isOverride: described.operation !== undefined,
                 unique: (id) => place.operationIds.take([id, operationName(place.prefix, id)]),
               })

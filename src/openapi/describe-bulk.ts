@@ -21,7 +21,7 @@ export function amountOf({
 }
 
 /** The schema of one object, of a list, or of either. */
-export function inAmount(one: Schema, amount: Amount, { bulk }: Resource): Schema {
+export function schemaOfAmount(one: Schema, amount: Amount, { bulk }: Resource): Schema {
   const list: Schema = { type: 'array', items: one, ...(bulk ? { maxItems: bulk.max } : {}) };
   if (amount === 'one') return one;
   return amount === 'many' ? list : { anyOf: [one, list] };

@@ -12,11 +12,11 @@ export function conditionParameters(described: DescribedRoute): readonly Paramet
     return [
       condition('If-None-Match', 'An ETag that the caller has: 304 where the object is still in that state.'),
     ];
-  const asked = route.resource.conditional?.require === true ? ' One of the conditions must be said.' : '';
+  const required = route.resource.conditional?.require === true ? ' One of the conditions must be said.' : '';
   return [
     condition(
       'If-Match',
-      `The ETag of the state that is meant: 412 where the object is in another one.${asked}`,
+      `The ETag of the state that is meant: 412 where the object is in another one.${required}`,
     ),
     condition(
       'If-Unmodified-Since',

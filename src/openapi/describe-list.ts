@@ -31,7 +31,7 @@ export function describeList({ pagination }: Resource, item: Schema): ListShape 
     };
   const { parameters, headers = {}, envelope, missing } = described;
   return {
-    schema: envelope ? enveloped(envelope, rows) : rows,
+    schema: envelope ? envelopeSchema(envelope, rows) : rows,
     parameters: Object.entries(parameters).map(([name, { description, schema }]) => ({
       ...query(name, schema),
       description,
@@ -41,7 +41,7 @@ export function describeList({ pagination }: Resource, item: Schema): ListShape 
   };
 }
 
-function enveloped(
+function envelopeSchema(
   { members, optional, rows: name }: NonNullable<PaginationDescription['envelope']>,
   rows: Schema,
 ): Schema {
@@ -107,7 +107,9 @@ function describeNamed(
 }
 
 function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits): Schema {
-  return isList ? { type: 'array', items: askedSchema(type), maxItems: values } : askedSchema(type);
+  return isList
+    ? { type: 'array', items: comparedValueSchema(type), maxItems: values }
+    : comparedValueSchema(type);
 }
 
 /** A list can be sent as repeated parameters, the standard style of OpenAPI, or comma-separated. */
@@ -144,11 +146,11 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
     case 'in':
       return valuesSchema(type, true, limits);
     case 'range':
-      return { type: 'array', items: askedSchema(type), minItems: 2, maxItems: 2 };
+      return { type: 'array', items: comparedValueSchema(type), minItems: 2, maxItems: 2 };
     case 'isnull':
       return { type: 'boolean' };
     default:
-      return askedSchema(type);
+      return comparedValueSchema(type);
   }
 }
 
@@ -164,7 +166,7 @@ const TEXT_VALUED_LOOKUPS: ReadonlySet<FieldTerm['lookup']> = new Set([
 ]);
 
 /** A text that is too long for its column is valid: no row equals it. */
-function askedSchema(type: DataType): Schema {
+function comparedValueSchema(type: DataType): Schema {
   if (type.kind === 'string') return { type: 'string' };
   return type.kind === 'decimal' || type.kind === 'bigint' ? textSchema(type) : valueSchema(type);
 }

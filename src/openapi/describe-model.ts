@@ -14,8 +14,8 @@ import {
 import type { Expandable } from '../core/contracts/field-selection.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { labelsProperty } from './describe-labels.js';
-import { mayLack, orExpanded } from './describe-shape.js';
-import { ruledSchema } from './constrain-schema.js';
+import { mayOmitFields, orExpanded } from './describe-shape.js';
+import { constrainSchema } from './constrain-schema.js';
 import type { Schema } from './open-api-types.js';
 
 /** The view of a model that is described; `base` is the path of its collection in links. */
@@ -28,39 +28,39 @@ export interface ModelView {
 
 /** An object of a response. A field is optional if some callers may not read it. */
 export function representationSchema({ resource, base, allFields }: ModelView): Schema {
-  const shown = resource.fields.filter((field) => field.readable);
-  const whole = !mayLack(resource.shape);
-  const properties = shownProperties(resource, {
+  const readable = resource.fields.filter((field) => field.readable);
+  const whole = !mayOmitFields(resource.shape);
+  const properties = readableProperties(resource, {
     base,
     whole,
     expandable: resource.shape?.expandable ?? NOTHING,
   });
   return buildObjectSchema([...properties, ...labelsProperty(resource)], {
     title: resource.label,
-    required: allFields && whole ? shown.map(({ name }) => name) : [],
+    required: allFields && whole ? readable.map(({ name }) => name) : [],
   });
 }
 
 const NOTHING: Expandable = new Map();
 
 /** The representation of an object: its path, whether all fields are present, and the expandable relations. */
-interface Standing {
+interface ObjectSchemaOptions {
   readonly base: string;
   readonly whole: boolean;
   readonly expandable: Expandable;
 }
 
-function shownProperties(
+function readableProperties(
   resource: Resource,
-  { base, whole, expandable }: Standing,
+  { base, whole, expandable }: ObjectSchemaOptions,
 ): readonly (readonly [string, Schema])[] {
   const link = `${base}/${encodeURI(String(exampleKey(resource.key)))}`;
   return resource.fields
     .filter((field) => field.readable)
     .map((field) => {
-      const schema = shownField(field, { link, whole });
-      const behind = expandable.get(field.name);
-      const target = behind && expandedTo(field);
+      const schema = fieldSchema(field, { link, whole });
+      const nested = expandable.get(field.name);
+      const target = nested && expandedTo(field);
       return [
         field.name,
         target
@@ -71,7 +71,7 @@ function shownProperties(
                 base:
                   base.slice(0, -`${resource.app}/${resource.model}`.length) +
                   `${target.app}/${target.model}`,
-                expandable: behind,
+                expandable: nested,
               }),
             )
           : schema,
@@ -80,9 +80,9 @@ function shownProperties(
 }
 
 /** An expanded object, in which any field may be missing. The schema of a custom serializer is unknown. */
-function expandedObject(target: Resource, standing: Omit<Standing, 'whole'>): Schema {
+function expandedObject(target: Resource, options: Omit<ObjectSchemaOptions, 'whole'>): Schema {
   if (target.serializer.represent !== ModelSerializer.prototype.represent) return { type: 'object' };
-  return buildObjectSchema(shownProperties(target, { ...standing, whole: false }), { required: [] });
+  return buildObjectSchema(readableProperties(target, { ...options, whole: false }), { required: [] });
 }
 
 /** The resource of an expanded field: for a many-to-many the through objects. */
@@ -95,17 +95,17 @@ function expandedTo(field: Field): Resource | undefined {
 }
 
 /** The path of the object, and whether all fields are always present. */
-interface Shown {
+interface FieldOptions {
   readonly link: string;
   readonly whole: boolean;
 }
 
-function shownField(field: Field, object: Shown): Schema {
+function fieldSchema(field: Field, object: FieldOptions): Schema {
   const readOnly = isWritable(field) ? {} : { readOnly: true };
-  return { title: field.label, ...shownValue(field, object), ...readOnly };
+  return { title: field.label, ...fieldValueSchema(field, object), ...readOnly };
 }
 
-function shownValue(field: Field, object: Shown): Schema {
+function fieldValueSchema(field: Field, object: FieldOptions): Schema {
   switch (field.kind) {
     case 'column':
       return {
@@ -113,10 +113,10 @@ function shownValue(field: Field, object: Shown): Schema {
         ...examples(exampleValue(field.type, field.label)),
       };
     case 'embedded': {
-      const shown = field.fields.filter((inner) => inner.readable);
+      const readable = field.fields.filter((inner) => inner.readable);
       return buildObjectSchema(
-        shown.map((inner) => [inner.name, shownField(inner, object)]),
-        { required: object.whole ? shown.map(({ name }) => name) : [] },
+        readable.map((inner) => [inner.name, fieldSchema(inner, object)]),
+        { required: object.whole ? readable.map(({ name }) => name) : [] },
       );
     }
     case 'to-one':
@@ -144,10 +144,10 @@ function shownValue(field: Field, object: Shown): Schema {
 /** A foreign key with two properties may be nullable in only one of them: bodies follow the stricter one, existing rows the other. */
 function isNullable(field: Field): boolean {
   if (field.nullable) return true;
-  if (field.kind === 'column') return field.standsFor !== undefined && field.column.nullable;
+  if (field.kind === 'column') return field.aliasOf !== undefined && field.column.nullable;
   return (
     field.kind === 'to-one' &&
-    field.standIn !== undefined &&
+    field.foreignKeyAlias !== undefined &&
     field.relation.on.some(({ near }) => near.nullable)
   );
 }
@@ -172,46 +172,50 @@ type Writing = keyof typeof TITLES;
 
 function bodyFieldsSchema(fields: readonly Field[], operation: Writing): Schema {
   const needed = operation === 'partialUpdate' ? [] : fields.filter((field) => field.required);
-  const standIns = new Map(
+  const aliases = new Map(
     needed.flatMap((field): readonly [Field, string][] =>
-      field.kind === 'to-one' && field.standIn !== undefined ? [[field, field.standIn]] : [],
+      field.kind === 'to-one' && field.foreignKeyAlias !== undefined ? [[field, field.foreignKeyAlias]] : [],
     ),
   );
   return {
     ...buildObjectSchema(
-      fields.map((field) => [field.name, sentField(field, operation)]),
-      { required: needed.filter((field) => !standIns.has(field)).map(({ name }) => name) },
+      fields.map((field) => [field.name, bodyFieldSchema(field, operation)]),
+      { required: needed.filter((field) => !aliases.has(field)).map(({ name }) => name) },
     ),
-    ...(standIns.size > 0
-      ? { allOf: [...standIns].map(([{ name }, standIn]) => ({ anyOf: [needing(name), needing(standIn)] })) }
+    ...(aliases.size > 0
+      ? {
+          allOf: [...aliases].map(([{ name }, alias]) => ({
+            anyOf: [requiringSchema(name), requiringSchema(alias)],
+          })),
+        }
       : {}),
   };
 }
 
-function needing(name: string): Schema {
+function requiringSchema(name: string): Schema {
   return { required: [name], properties: { [name]: {} } };
 }
 
-function sentField(field: Field, operation: Writing): Schema {
+function bodyFieldSchema(field: Field, operation: Writing): Schema {
   return {
     title: field.label,
-    ...sentValue(field, operation),
-    ...(field.kind === 'column' && field.standsFor
-      ? { readOnly: true, description: `May be sent in the place of \`${field.standsFor.relation}\`.` }
+    ...bodyValueSchema(field, operation),
+    ...(field.kind === 'column' && field.aliasOf
+      ? { readOnly: true, description: `May be sent in the place of \`${field.aliasOf.relation}\`.` }
       : {}),
-    ...(field.readable || isStandIn(field) ? {} : { writeOnly: true }),
+    ...(field.readable || isForeignKeyAlias(field) ? {} : { writeOnly: true }),
   };
 }
 
-function isStandIn(field: Field): boolean {
-  return field.kind === 'column' && field.standsFor !== undefined;
+function isForeignKeyAlias(field: Field): boolean {
+  return field.kind === 'column' && field.aliasOf !== undefined;
 }
 
-function sentValue(field: Field, operation: Writing): Schema {
+function bodyValueSchema(field: Field, operation: Writing): Schema {
   switch (field.kind) {
     case 'column':
       return {
-        ...orNull(ruledBody(field), { nullable: field.nullable && field.rules?.refusesNull !== true }),
+        ...orNull(constrainedBody(field), { nullable: field.nullable && field.rules?.refusesNull !== true }),
         ...(field.rules ? {} : examples(exampleValue(field.type, field.label))),
       };
     case 'embedded':
@@ -234,9 +238,9 @@ function sentValue(field: Field, operation: Writing): Schema {
   }
 }
 
-function ruledBody({ type, blank, rules }: ColumnField): Schema {
+function constrainedBody({ type, blank, rules }: ColumnField): Schema {
   const schema = bodySchema(type, blank);
-  return rules ? ruledSchema(schema, type, rules) : schema;
+  return rules ? constrainSchema(schema, type, rules) : schema;
 }
 
 function orNull(schema: Schema, field: Pick<Field, 'nullable'>): Schema {

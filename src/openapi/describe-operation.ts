@@ -9,11 +9,11 @@ import type { Route } from '../core/schema/route.js';
 import { givenFields } from '../request/plan/plan-write.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { operationName } from './component-names.js';
-import { amountOf, bulkQuery, inAmount, withKey } from './describe-bulk.js';
+import { amountOf, bulkQuery, schemaOfAmount, withKey } from './describe-bulk.js';
 import { conditionParameters } from './describe-conditions.js';
 import { knownAccess, schemeNames, requirementsOf } from './describe-access.js';
 import type { KnownAccess } from './describe-access.js';
-import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
+import { FREE_OBJECT, formatsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { describeList, filterParameters } from './describe-list.js';
 import { labelsParameterOf } from './describe-labels.js';
@@ -27,7 +27,7 @@ import type { OperationObject, Parameter, Schema, SecurityRequirement } from './
 export function describeOperation(described: DescribedRoute, place: DescribedPlace): OperationObject {
   const { route, action, operation } = described;
   const { resource } = route;
-  const access = knownAccess(action?.permission ?? resource.permission, askedMethod(described));
+  const access = knownAccess(action?.permission ?? resource.permission, requiredMethod(described));
   const security = securityOf(resource, access, place);
   return {
     operationId: place.operationIds.take([
@@ -41,7 +41,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
       ...queryParameters(described),
       ...(operation && operation !== 'destroy' ? shapeParametersOf(resource) : []),
       ...labelsParameterOf(resource, operation),
-      ...formParameters(described),
+      ...formatParameters(described),
       ...conditionParameters(described),
       ...keyParameters(described),
     ],
@@ -65,7 +65,7 @@ export function tagOf({ parent, resource }: Route): string {
 }
 
 /** The method whose permission an action requires: an action of an object requires that of PATCH, except for GET. */
-function askedMethod({ route, method }: DescribedRoute): string {
+function requiredMethod({ route, method }: DescribedRoute): string {
   return route.kind === 'object-action' && method !== 'GET' ? 'PATCH' : method;
 }
 
@@ -173,8 +173,9 @@ function requestBodyOf(
             ),
           )
         : schema;
-    const taken: Schema = amount === 'one' ? schema : { anyOf: [schema, inAmount(item, 'many', resource)] };
-    return { requestBody: { required, content: { [JSON_TYPE]: { schema: taken } } } };
+    const accepted: Schema =
+      amount === 'one' ? schema : { anyOf: [schema, schemaOfAmount(item, 'many', resource)] };
+    return { requestBody: { required, content: { [JSON_TYPE]: { schema: accepted } } } };
   }
   // The application describes the body of its own methods.
   return operation === undefined && method !== 'GET' && method !== 'DELETE'
@@ -188,15 +189,15 @@ function requiresBody(schemas: ReadonlyMap<string, Schema>, { $ref }: Schema): b
   return schema?.required !== undefined;
 }
 
-function formParameters(described: DescribedRoute): readonly Parameter[] {
-  const forms = formsOf(described).map(({ format }) => format);
-  if (forms.length === 0) return [];
+function formatParameters(described: DescribedRoute): readonly Parameter[] {
+  const formats = formatsOf(described).map(({ format }) => format);
+  if (formats.length === 0) return [];
   return [
     {
       name: parameterName(FORMAT_PARAMETER, described.route.resource),
       in: 'query',
       required: false,
-      schema: { type: 'string', enum: ['json', ...forms] },
+      schema: { type: 'string', enum: ['json', ...formats] },
       description: 'The format of the response; it has precedence over the Accept header.',
     },
   ];

@@ -5,9 +5,9 @@ import type { Resource } from '../core/schema/resource.js';
 import { keyFieldsOf } from '../request/plan/key-fields.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';
-import { FREE_OBJECT, formsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
+import { FREE_OBJECT, formatsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
-import { amountOf, inAmount } from './describe-bulk.js';
+import { amountOf, schemaOfAmount } from './describe-bulk.js';
 import { stateHeaders } from './describe-conditions.js';
 import { ALLOW, errorReferences, keyInUseReference, LOCATION, REPLAYED } from './describe-errors.js';
 import type { ErrorStatus } from './describe-errors.js';
@@ -28,15 +28,15 @@ export function describeResponses(
   };
   return described.operation
     ? { ...successOf(described, access, place), ...errors }
-    : { ...ownSuccess(described), ...errors, default: OWN_ANSWER };
+    : { ...ownSuccess(described), ...errors, default: APPLICATION_RESPONSE };
 }
 
 /** A method of the application can write the response itself, and throw any error. */
-const OWN_ANSWER: Response = { description: 'Any other response of the application.' };
+const APPLICATION_RESPONSE: Response = { description: 'Any other response of the application.' };
 
 function ownSuccess({ action }: DescribedRoute): Responses {
   const answer = {
-    [String(action?.code ?? statusOf(undefined))]: answered('The response of the application.', {}),
+    [String(action?.code ?? statusOf(undefined))]: jsonResponse('The response of the application.', {}),
   };
   return action?.code === undefined
     ? { ...answer, 204: { description: 'The response has no content.', headers: { Allow: ALLOW } } }
@@ -50,17 +50,21 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
   const object = objectSchema(described, access, place);
   const state = stateHeaders(described);
   if (amountOf(described) === 'many')
-    return { [status]: answered('The complete objects.', inAmount(object, 'many', route.resource)) };
+    return {
+      [status]: jsonResponse('The complete objects.', schemaOfAmount(object, 'many', route.resource)),
+    };
   switch (operation) {
     case 'list': {
       const { schema, headers } = describeList(route.resource, object);
-      return { [status]: inForms(answered('The objects.', schema, { ...headers, ...state }), described) };
+      return {
+        [status]: withFormats(jsonResponse('The objects.', schema, { ...headers, ...state }), described),
+      };
     }
     case 'create':
       return createdResponses(described, status, object);
     default:
       return {
-        [status]: inForms(answered('The complete object.', object, state), described),
+        [status]: withFormats(jsonResponse('The complete object.', object, state), described),
         ...notModifiedResponse(described),
       };
   }
@@ -71,7 +75,7 @@ function deletedResponses(described: DescribedRoute, access: KnownAccess, place:
   const amount = amountOf(described);
   if (amount !== 'many' && route.resource.returnDeleted)
     return {
-      [String(action?.code ?? statusOf('destroy'))]: answered(
+      [String(action?.code ?? statusOf('destroy'))]: jsonResponse(
         'The deleted object as GET represents it, or its key if GET is not permitted.',
         { anyOf: [objectSchema(described, access, place), keyOnlySchema(route.resource)] },
       ),
@@ -87,17 +91,21 @@ function deletedResponses(described: DescribedRoute, access: KnownAccess, place:
 function createdResponses(described: DescribedRoute, status: string, object: Schema): Responses {
   const { resource } = described.route;
   const amount = amountOf(described);
-  const objects = inAmount(object, amount, resource);
+  const objects = schemaOfAmount(object, amount, resource);
   const replayed: NonNullable<Response['headers']> = isRepeatable(described)
     ? { 'Idempotency-Replayed': REPLAYED }
     : {};
   const description =
     amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.';
   const location: NonNullable<Response['headers']> = hasOwnUrl(resource) ? { Location: LOCATION } : {};
-  const created = answered(description, objects, { ...location, ...stateHeaders(described), ...replayed });
+  const created = jsonResponse(description, objects, {
+    ...location,
+    ...stateHeaders(described),
+    ...replayed,
+  });
   return isUpsert(described)
     ? {
-        200: answered('All objects existed and have been updated.', objects, replayed),
+        200: jsonResponse('All objects existed and have been updated.', objects, replayed),
         [status]: created,
       }
     : { [status]: created };
@@ -122,17 +130,17 @@ function keyOnlySchema(resource: Resource): Schema {
   };
 }
 
-function answered(description: string, schema: Schema, headers: Response['headers'] = {}): Response {
+function jsonResponse(description: string, schema: Schema, headers: Response['headers'] = {}): Response {
   return { description, headers: { Allow: ALLOW, ...headers }, content: { [JSON_TYPE]: { schema } } };
 }
 
-const OF_A_FORM = { description: 'Of formats other than JSON.', schema: { type: 'string' } } as const;
+const FORMAT_HEADER = { description: 'Of formats other than JSON.', schema: { type: 'string' } } as const;
 
-function inForms(response: Response, described: DescribedRoute): Response {
-  const forms = formsOf(described);
-  const others = forms.map(({ mediaType }) => [mediaType, { schema: { type: 'string' } }] as const);
-  const names = forms.flatMap((form) => Object.keys(form.headers?.(described.route.resource) ?? {}));
-  const more = names.map((name) => [name, OF_A_FORM] as const);
+function withFormats(response: Response, described: DescribedRoute): Response {
+  const formats = formatsOf(described);
+  const others = formats.map(({ mediaType }) => [mediaType, { schema: { type: 'string' } }] as const);
+  const names = formats.flatMap((format) => Object.keys(format.headers?.(described.route.resource) ?? {}));
+  const more = names.map((name) => [name, FORMAT_HEADER] as const);
   return {
     ...response,
     headers: { ...response.headers, ...Object.fromEntries(more) },
@@ -205,7 +213,7 @@ function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): read
   ];
 }
 
-/** Whether a scheme may know the caller of an unsafe request by a cookie: cross-site writes are then refused. */
+/** Whether a scheme may know the caller of an unsafe request by a cookie: cross-site writes are then rejected. */
 function mayBeCrossSite({ method, route }: DescribedRoute): boolean {
   const mayReadCookies = route.resource.schemes.some(
     ({ name }) => name !== 'basic' && name?.startsWith('header ') !== true,
@@ -228,6 +236,6 @@ function mayBeMissing(described: DescribedRoute, { hides }: KnownAccess): boolea
   const { route, operation, action } = described;
   const isCollection = route.kind === 'collection' || route.kind === 'collection-action';
   if (!isCollection || hides || action) return true;
-  if (formsOf(described).length > 0) return true;
+  if (formatsOf(described).length > 0) return true;
   return operation === 'list' && describeList(route.resource, {}).missing;
 }

@@ -74,22 +74,22 @@ function namesParameter(name: string, description: string, known: Schema): Param
 }
 
 function expandablePaths(expandable: Expandable, within = ''): readonly string[] {
-  return [...expandable].flatMap(([name, behind]) => [
+  return [...expandable].flatMap(([name, nested]) => [
     within + name,
-    ...expandablePaths(behind, `${within}${name}.`),
+    ...expandablePaths(nested, `${within}${name}.`),
   ]);
 }
 
 /** Whether field selection may omit any field. */
-export function mayLack(rules: FieldSelection | undefined): boolean {
+export function mayOmitFields(rules: FieldSelection | undefined): boolean {
   return rules?.fieldsParameter !== undefined;
 }
 
 /** A key or link, or the expanded object or array of objects. */
 export function orExpanded(schema: Schema, field: Field, object: Schema): Schema {
   const { title, readOnly, examples, ...plain } = schema;
-  const kept = Object.fromEntries(
+  const outer = Object.fromEntries(
     Object.entries({ title, readOnly, examples }).filter(([, value]) => value !== undefined),
   );
-  return { ...kept, anyOf: [plain, field.kind === 'link' ? { type: 'array', items: object } : object] };
+  return { ...outer, anyOf: [plain, field.kind === 'link' ? { type: 'array', items: object } : object] };
 }

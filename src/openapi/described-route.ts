@@ -39,7 +39,7 @@ export function describedMethods(route: Route): readonly DescribedRoute[] {
 }
 
 /** The formats beside JSON of generated lists and objects. */
-export function formsOf({ route, operation, action }: DescribedRoute): readonly Renderer[] {
+export function formatsOf({ route, operation, action }: DescribedRoute): readonly Renderer[] {
   return !action && (operation === 'list' || operation === 'retrieve') ? route.resource.renderers : [];
 }
 

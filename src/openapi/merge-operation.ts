@@ -1,7 +1,7 @@
 import type { OperationObject, Responses, Schema } from './open-api-types.js';
 
 /** The description of an application's method by @nestjs/swagger, from decorators or by default. */
-export type ToldOperation = Readonly<Record<string, unknown>>;
+export type DeclaredOperation = Readonly<Record<string, unknown>>;
 
 export interface Merging {
   /** The method replaces a generated operation. */
@@ -16,10 +16,19 @@ export interface Merging {
  */
 export function mergeOperation(
   operation: OperationObject,
-  told: ToldOperation,
+  declaredOperation: DeclaredOperation,
   { isOverride, unique }: Merging,
-): OperationObject & ToldOperation {
-  const { operationId, parameters, requestBody, responses, summary, tags: _tags, security, ...others } = told;
+): OperationObject & DeclaredOperation {
+  const {
+    operationId,
+    parameters,
+    requestBody,
+    responses,
+    summary,
+    tags: _tags,
+    security,
+    ...others
+  } = declaredOperation;
   const declared = declaredResponses(responses);
   const explicitId = typeof operationId === 'string' && !operationId.includes(' ');
   return {
@@ -29,7 +38,7 @@ export function mergeOperation(
     ...(typeof summary === 'string' && summary !== '' ? { summary } : {}),
     ...(Array.isArray(security) ? { security: security as OperationObject['security'] } : {}),
     parameters: mergeParameters(operation.parameters, parameters),
-    ...(saysSomething(requestBody)
+    ...(isNonEmpty(requestBody)
       ? { requestBody: requestBody as NonNullable<OperationObject['requestBody']> }
       : {}),
     responses: isOverride
@@ -38,8 +47,8 @@ export function mergeOperation(
   };
 }
 
-function declaredResponses(told: unknown): Responses {
-  const entries = Object.entries((told ?? {}) as Responses);
+function declaredResponses(responses: unknown): Responses {
+  const entries = Object.entries((responses ?? {}) as Responses);
   return Object.fromEntries(
     entries.filter(
       ([, response]) =>
@@ -62,16 +71,16 @@ function mergeResponses(generated: Responses, declared: Responses): Responses {
 
 function mergeParameters(
   generated: OperationObject['parameters'],
-  told: unknown,
+  declaredParameters: unknown,
 ): OperationObject['parameters'] {
-  const own = Array.isArray(told) ? (told as OperationObject['parameters']) : [];
+  const own = Array.isArray(declaredParameters) ? (declaredParameters as OperationObject['parameters']) : [];
   const isOwn = (parameter: OperationObject['parameters'][number]): boolean =>
     own.some((each) => each.in === parameter.in && each.name === parameter.name);
   return [...generated.filter((each) => !isOwn(each)), ...own];
 }
 
 /** `@Body()` without a class only declares an object. */
-function saysSomething(requestBody: unknown): boolean {
+function isNonEmpty(requestBody: unknown): boolean {
   const content =
     (requestBody as { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> } | undefined)
       ?.content ?? {};

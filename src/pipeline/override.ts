@@ -6,7 +6,10 @@ import { conjunction } from '../core/query/condition.js';
 import { isReading, METHOD_OF, servedMethod } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import { decodedSegment, keyRepresentation } from '../core/values/keys.js';
-import { assertPrecondition, readPrecondition } from '../features/conditional-requests/conditional.stages.js';
+import {
+  assertPrecondition,
+  readPrecondition,
+} from '../features/conditional-requests/precondition.stages.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
 import { HttpRequester } from '../request/http-requester.js';
 import { withBody } from '../request/request-input.js';
@@ -14,10 +17,10 @@ import type { JsonObject } from '../request/request-input.js';
 import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
 import { keyCondition } from '../request/plan/plan-read.js';
 import type { RestContext } from '../request/rest-context.js';
-import type { RequestHandler } from './request-handler.js';
+import { runStages } from '../request/rest-context.js';
 import { reauthorize } from './reauthorize.js';
-import { resultHeaders } from './request-handler.js';
-import { runStages } from '../request/stage.js';
+import { resultHeaders } from './rest-pipeline.js';
+import type { RequestHandler } from './rest-pipeline.js';
 import type { PipelineServices } from './services.js';
 
 /** The keys in the URL, as passed to an action. */

@@ -1,12 +1,16 @@
 import type { DataAdapter } from '../core/data-adapter.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
+import type { Json } from '../core/errors/rest-exception.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { conjunction } from '../core/query/condition.js';
-import type { ParentValues } from '../core/query/plan.js';
-import { belongsTo, joiningValues, planParent } from '../request/plan/plan-read.js';
-import type { RestContext } from '../request/rest-context.js';
-import type { Stage } from '../request/stage.js';
+import type { Condition } from '../core/query/condition.js';
+import type { ParentPlan, ParentValues } from '../core/query/plan.js';
+import type { DataType } from '../core/schema/data-type.js';
+import type { ToManyRelation } from '../core/schema/relation.js';
+import type { ResourceSchema } from '../core/schema/resource-schema.js';
+import { belongsTo, joiningPairs, keyCondition } from '../request/plan/plan-read.js';
+import type { RestContext, Stage } from '../request/rest-context.js';
 
 /** Restricts the rows of a nested URL to those of its parent. Throws 404 for a parent that the caller may not read. */
 export function resolveParent(adapter: DataAdapter): Stage {
@@ -21,7 +25,7 @@ export function resolveParent(adapter: DataAdapter): Stage {
 export function resolveParentOfList(adapter: DataAdapter): Stage {
   return (context) => {
     const isRead = context.needsValue || context.renderer !== undefined;
-    const values = isRead ? undefined : joiningValuesOf(context);
+    const values = isRead ? undefined : joiningValues(context);
     return values ? deferParent(context, values, adapter) : findParent(context, adapter);
   };
 }
@@ -45,11 +49,22 @@ async function findParent(context: RestContext, adapter: DataAdapter): Promise<v
 }
 
 /**
- * The values by which rows refer to the parent, if they follow from the key in the URL; undefined if they must be read.
+ * The values by which rows refer to the parent, if they follow from the key in the URL; undefined if the parent must be
+ * read.
  */
-function joiningValuesOf({ route, keys }: RestContext): ParentValues | undefined {
+function joiningValues({ route, keys: { key } }: RestContext): ParentValues | undefined {
   const { parent, relation } = route;
-  return parent && relation && keys.key ? joiningValues(keys.key, parent, relation) : undefined;
+  if (!parent || !relation || !key || parent.key.via) return undefined;
+  const values = joiningPairs(relation).map(({ near }) => {
+    const at = parent.key.columns.findIndex(({ id }) => id === near.id);
+    return at < 0 || !isExact(near.type) ? undefined : key[at];
+  });
+  return values.every((value) => value !== undefined) ? values : undefined;
+}
+
+/** True if a row found by this value contains exactly the same value. */
+function isExact(type: DataType): boolean {
+  return type.kind === 'integer' || type.kind === 'bigint' || (type.kind === 'string' && type.loose !== true);
 }
 
 function deferParent(context: RestContext, values: ParentValues, adapter: DataAdapter): MaybePromise<void> {
@@ -67,4 +82,27 @@ function deferParent(context: RestContext, values: ParentValues, adapter: DataAd
       if (!(await adapter.exists(check))) throw new NotFound();
     });
   });
+}
+
+/** Plans the lookup of the parent in a nested URL. */
+function planParent(
+  key: readonly Json[],
+  {
+    parent,
+    relation,
+    rows,
+    ...rest
+  }: Pick<ParentPlan, 'forWriting' | 'requester'> & {
+    readonly parent: ResourceSchema;
+    readonly relation: ToManyRelation;
+    readonly rows: Condition;
+  },
+): ParentPlan {
+  return {
+    kind: 'parent',
+    resource: parent,
+    where: conjunction([rows, keyCondition(key, parent)]),
+    on: joiningPairs(relation),
+    ...rest,
+  };
 }

@@ -1,42 +1,70 @@
+import { takesMany } from '../core/contracts/bulk.js';
+import { MethodNotAllowed, NotFound } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import { servedMethod } from '../core/schema/operation.js';
-import type { Operation } from '../core/schema/operation.js';
+import { METHODS, servedMethod } from '../core/schema/operation.js';
+import type { Method, Operation } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
+import { authenticate, throwGuardError } from '../features/authentication/authenticate.stage.js';
 import { challengeOf } from '../features/authentication/challenge.js';
-import { authorizeMethod } from '../features/permissions/authorize.stage.js';
-import type { UrlKeys } from '../request/parse/parse-url-keys.js';
-import { withCacheHeaders } from '../features/conditional-requests/conditional.stages.js';
-import type { RowPages } from '../features/field-selection/expanded-list.js';
+import { writeMany } from '../features/bulk/bulk-write.stage.js';
+import { readPrecondition } from '../features/conditional-requests/precondition.stages.js';
+import { addValidators, applyCacheHeaders } from '../features/conditional-requests/validator.stages.js';
 import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
-import type { RestContext } from '../request/rest-context.js';
+import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
+import { authorize } from '../features/permissions/authorize.stage.js';
+import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
+import { identifyRequester } from '../request/identify-requester.stage.js';
+import { parseKeys } from '../request/parse/parse-keys.stage.js';
+import { locationHeader } from '../request/resource-urls.js';
+import { valueResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
-import type { Stage } from '../request/stage.js';
-import { openList, planListRows, readAll } from './operations/list.js';
-import { prepareAction, prepareOverride } from './override.js';
-import type { ActionArguments, Override } from './override.js';
-import { resolveParent } from './resolve-parent.js';
-import { compileHandler, compileRoute, OPERATION_DEFINITIONS } from './request-handler.js';
-import type { RequestHandler, RouteHandlers } from './request-handler.js';
-import { runStages } from '../request/stage.js';
-import { pipelineServices } from './services.js';
-import type { PipelineParts, PipelineServices } from './services.js';
+import type { RestContext, Stage } from '../request/rest-context.js';
+import { runStages } from '../request/rest-context.js';
+import { describeRoute } from './description/describe-route.stage.js';
+import { create } from './operations/create.js';
+import { destroy } from './operations/destroy.js';
+import { list } from './operations/list.js';
+import type { OperationDefinition } from './operations/operation-definition.js';
+import { retrieve } from './operations/retrieve.js';
+import { partialUpdate, update } from './operations/update.js';
+import { reauthorize } from './reauthorize.js';
+import { resolveParent, resolveParentOfList } from './resolve-parent.js';
+import type { PipelineServices } from './services.js';
 
 /** Runs interceptors around an operation; they may change its value, which for a list is an array or a page. */
 export type InterceptorChain = (operate: () => Promise<unknown>) => Promise<unknown>;
 
+/** The stages of one route and method: a feature that the model does not use has no stage. */
+export interface RequestHandler {
+  /** 406: the format of the response; 404 and 405 for what the URL does not serve. */
+  readonly negotiate: readonly Stage[];
+  /** 404 400: selects the rows of the request. */
+  readonly prepare: readonly Stage[];
+  /** 400 404 409 412 422 428: plans, runs and serializes the operation; sets `context.result` or `context.response`. */
+  readonly operate: readonly Stage[];
+  /** Status, headers, 304 and body; sets `context.response`. */
+  readonly respond: readonly Stage[];
+  /** All of these, for a request without interceptors. */
+  readonly all: readonly Stage[];
+}
+
+/** The handlers of one route. OPTIONS and unsupported methods have handlers too: 401 and 403 precede 405. */
+interface RouteHandlers {
+  /** 401 403 404 429 503. */
+  readonly admit: readonly Stage[];
+  readonly byMethod: ReadonlyMap<string, RequestHandler>;
+  readonly otherwise: RequestHandler;
+}
+
 /**
  * Processes the requests below a prefix, in the order of contract 6.3: `admit`, run by the Nest guard, then `answer`, run
- * by the generated handler. The stages of each route and method are in `request-handler.ts`.
+ * by the generated handler.
  */
 export class RestPipeline {
-  readonly services: PipelineServices;
   private readonly handlers = new Map<Route, RouteHandlers>();
-  private readonly operations = new Map<Route, Map<Operation, OperationStages>>();
 
-  constructor(parts: PipelineParts) {
-    this.services = pipelineServices(parts);
-  }
+  constructor(readonly services: PipelineServices) {}
 
   /** Authenticates and authorizes. Throws 401, 403, 404, 429 and 503, and the errors of guards that authenticate. */
   admit(context: RestContext): MaybePromise<void> {
@@ -55,70 +83,6 @@ export class RestPipeline {
     });
   }
 
-  /** Prepares an action of the application: checks `Accept` and the keys in the URL. Throws 404 and 406. */
-  prepareAction(context: RestContext): Promise<ActionArguments> {
-    return prepareAction(context, this.services);
-  }
-
-  /**
-   * Prepares a method that replaces an operation: checks `Accept`, keys, parent and precondition. The method can run the
-   * generated operation, or another one of the same URL, for which the caller is authorized again. `onHeaders` receives
-   * the response headers of each.
-   */
-  prepareOverride(
-    context: RestContext,
-    onHeaders: (headers: Readonly<Record<string, string>>) => void,
-  ): Promise<Override> {
-    return prepareOverride(context, {
-      services: this.services,
-      handlerOf: (operation) => this.operationHandler(context.route, operation),
-      onHeaders,
-    });
-  }
-
-  /** Sets cache headers on the response of a method that replaced an operation. Throws 412. */
-  applyCacheHeaders(context: RestContext, response: RestResponse): RestResponse {
-    const { conditional, cacheControl } = context.route.resource;
-    if (!conditional && !cacheControl) return response;
-    context.isIntercepted = true;
-    return withCacheHeaders(response, context);
-  }
-
-  /** Authorizes an operation that the application runs itself, then resolves its parent. Throws 401, 403 and 404. */
-  async begin(context: RestContext, keys: () => UrlKeys): Promise<RestContext> {
-    const { resource } = context.route;
-    const { permissions: rules, adapter } = this.services;
-    const challenge = challengeOf(resource.schemes);
-    await authorizeMethod(context, { rules, challenge, method: context.method });
-    context.keys = keys();
-    if (context.route.parent) await resolveParent(adapter)(context);
-    return context;
-  }
-
-  /** Runs one operation without HTTP: a list is complete, whatever the pagination of the model. */
-  async run(operation: Operation, context: RestContext): Promise<unknown> {
-    await runStages(this.operationStages(context.route, operation).alone, context);
-    return context.result?.value;
-  }
-
-  /** Reads a complete list, page by page. */
-  async openList(context: RestContext): Promise<RowPages> {
-    await runStages(planListRows(context.route, this.services), context);
-    return openList(context, this.services.adapter);
-  }
-
-  private operationHandler(route: Route, operation: Operation): RequestHandler {
-    return this.operationStages(route, operation).handler;
-  }
-
-  private operationStages(route: Route, operation: Operation): OperationStages {
-    let known = this.operations.get(route);
-    if (!known) this.operations.set(route, (known = new Map<Operation, OperationStages>()));
-    let stages = known.get(operation);
-    if (!stages) known.set(operation, (stages = compileOperation(route, operation, this.services)));
-    return stages;
-  }
-
   private handlerOf({ route, method }: RestContext): RequestHandler {
     const { byMethod, otherwise } = this.handlersOf(route);
     return byMethod.get(servedMethod(method)) ?? otherwise;
@@ -135,22 +99,103 @@ export class RestPipeline {
   }
 }
 
-/** One operation of a route, as run by methods of the application. */
-interface OperationStages {
-  readonly handler: RequestHandler;
-  /** Without HTTP: one object, or complete lists. */
-  readonly alone: readonly Stage[];
+/** The definitions of all operations by name. */
+export const OPERATION_DEFINITIONS: Readonly<Record<Operation, OperationDefinition>> = {
+  list,
+  create,
+  retrieve,
+  update,
+  partialUpdate,
+  destroy,
+};
+
+function compileRoute(route: Route, services: PipelineServices): RouteHandlers {
+  const { resource, operations, actions } = route;
+  const byMethod = new Map<Method, RequestHandler>();
+  for (const method of METHODS) {
+    // HEAD is looked up as GET.
+    const operation = operations.get(method);
+    // An action has permissions of its own: the operation that it replaces is not served in its place.
+    if (actions.has(method))
+      byMethod.set(
+        method,
+        rejecting(() => new NotFound()),
+      );
+    else if (operation)
+      byMethod.set(method, compileHandler(route, OPERATION_DEFINITIONS[operation], services));
+  }
+  byMethod.set('OPTIONS', responding([describeRoute(route, services.routesOf)]));
+  return {
+    admit: [
+      authenticate(resource, services.authenticator),
+      authorize(route, { rules: services.permissions, challenge: challengeOf(resource.schemes) }),
+      ...(resource.guarded ? [throwGuardError] : []),
+    ],
+    byMethod,
+    otherwise: rejecting((method) => new MethodNotAllowed(method)),
+  };
 }
 
-function compileOperation(route: Route, operation: Operation, services: PipelineServices): OperationStages {
-  const definition = OPERATION_DEFINITIONS[operation];
-  return {
-    handler: compileHandler(route, definition, services),
-    alone:
-      operation === 'list'
-        ? [...planListRows(route, services), readAll(services.adapter)]
-        : definition.operate(route, services),
-  };
+export function compileHandler(
+  route: Route,
+  operation: OperationDefinition,
+  services: PipelineServices,
+): RequestHandler {
+  const { resource } = route;
+  const { adapter } = services;
+  const isBulk = takesMany(route, operation.name);
+  const findParent = operation.name === 'list' ? resolveParentOfList : resolveParent;
+  return concatenate({
+    negotiate: [negotiateFormat(resource, operation.name)],
+    prepare: [
+      parseKeys,
+      identifyRequester,
+      ...identifyRequest(resource, operation.method),
+      ...(route.parent ? [findParent(adapter)] : []),
+      ...(isBulk ? [] : readPrecondition(resource, operation.name, adapter)),
+    ],
+    operate: [
+      ...operateStages(route, operation.name, services),
+      // A bulk write adds them itself, to the result of a body of one object.
+      ...(resource.conditional && !isBulk ? [addValidators(adapter)] : []),
+    ],
+    respond: [
+      ...(resource.renderers.length > 0 ? [renderResult] : []),
+      respondWithResult(operation.status),
+      ...applyCacheHeaders(resource),
+    ],
+  });
+}
+
+function concatenate(handler: Omit<RequestHandler, 'all'>): RequestHandler {
+  const { negotiate, prepare, operate, respond } = handler;
+  return { ...handler, all: [...negotiate, ...prepare, ...operate, ...respond] };
+}
+
+/** The stages that set the result, for one object or for many. */
+function operateStages(route: Route, name: Operation, services: PipelineServices): readonly Stage[] {
+  const stages = OPERATION_DEFINITIONS[name].operate(route, services);
+  if (!takesMany(route, name)) return stages;
+  const one = [...stages, ...(route.resource.conditional ? [addValidators(services.adapter)] : [])];
+  return [
+    writeMany(name, {
+      ...services,
+      one: (context) => runStages(one, context),
+      reauthorize: (context, method) => reauthorize(context, method, services),
+    }),
+  ];
+}
+
+function rejecting(error: (method: string) => Error): RequestHandler {
+  return responding([
+    (context) => {
+      throw error(context.method);
+    },
+  ]);
+}
+
+function responding(stages: readonly Stage[]): RequestHandler {
+  return concatenate({ negotiate: stages, prepare: [], operate: [], respond: [] });
 }
 
 /** An interceptor may run the operation more than once or not at all, and may change its value. */
@@ -185,4 +230,28 @@ async function intercept(
 function responseOf({ response, route }: RestContext): RestResponse {
   if (!response) throw new Error(`No stage has made a response of ${route.resource.label}.`);
   return response;
+}
+
+/** Header of responses that an earlier request with the same `Idempotency-Key` created. */
+const REPLAYED_HEADER = { 'Idempotency-Replayed': 'true' };
+
+/** Responds with the result as JSON, unless an earlier stage has responded. */
+function respondWithResult(status: 200 | 201): Stage {
+  return (context) => {
+    context.response ??= valueResponse(
+      context.result?.status ?? status,
+      context.result?.value,
+      resultHeaders(context),
+    );
+  };
+}
+
+/** The headers that describe the result of an operation. */
+export function resultHeaders(context: RestContext): Readonly<Record<string, string>> {
+  const { result } = context;
+  return {
+    ...(result?.key ? locationHeader(result.key, context) : {}),
+    ...result?.headers,
+    ...(result?.isReplayed === true ? REPLAYED_HEADER : {}),
+  };
 }

@@ -1,6 +1,6 @@
 import type { DataAdapter } from '../core/data-adapter.js';
 import type { Authenticator } from '../features/authentication/authenticator.js';
-import { Preconditions } from '../features/conditional-requests/check-precondition.js';
+import { Preconditions } from '../features/conditional-requests/precondition.stages.js';
 import { FieldSelector } from '../features/field-selection/select-fields.stage.js';
 import { planRowsOf } from '../features/filtering/list-planner.js';
 import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';
@@ -19,8 +19,8 @@ export interface PipelineServices {
   readonly idempotentWrites: IdempotentWrites;
 }
 
-/** What a pipeline is created with. */
-export type PipelineParts = Pick<PipelineServices, 'adapter' | 'permissions' | 'authenticator' | 'routesOf'>;
+/** The services that are given; the others are made of them. */
+type PipelineParts = Pick<PipelineServices, 'adapter' | 'permissions' | 'authenticator' | 'routesOf'>;
 
 export function pipelineServices(parts: PipelineParts): PipelineServices {
   const { adapter } = parts;

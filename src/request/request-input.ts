@@ -139,14 +139,14 @@ function decodeBody(body: ReceivedBody, contentType: string | undefined): unknow
     throw new UnsupportedMediaType((contentType ?? '').slice(0, 200));
   if (body.kind === 'coded') throw new UnsupportedContentCoding(body.coding.slice(0, 200), body.decoded);
   const value = jsonValue(body);
-  refuseDepth(value);
+  assertDepth(value);
   return value;
 }
 
 /** Parses any JSON value; an empty body is null. Throws 400 for invalid JSON. */
 export function readJsonValue(body: ReceivedBody): unknown {
   const value = jsonValue(body) ?? null;
-  refuseDepth(value);
+  assertDepth(value);
   return value;
 }
 
@@ -183,7 +183,7 @@ function parseJsonBody(text: string): unknown {
 }
 
 /** Checks the depth iteratively, so that a deep body cannot overflow the stack. */
-function refuseDepth(value: unknown): void {
+function assertDepth(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > BODY_DEPTH) throw MalformedRequest.json('nested too deeply');

@@ -5,6 +5,7 @@ import type { Requester } from '../core/contracts/requester.js';
 import type { ClaimRequest } from '../core/contracts/response-store.js';
 import type { Representation, Row } from '../core/contracts/serializer.js';
 import type { Json } from '../core/errors/rest-exception.js';
+import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { NEVER } from '../core/query/condition.js';
 import type { Condition } from '../core/query/condition.js';
@@ -104,9 +105,9 @@ export class RestContext {
   /** `negotiate`. Undefined for JSON. */
   renderer: Renderer | undefined;
 
-  /** `parseUrlKeys`. */
+  /** `parseKeys`. */
   keys: UrlKeys;
-  /** Undefined for operations that the application runs itself. */
+  /** `identifyRequester`. Undefined for operations that the application runs itself. */
   requester: Requester | undefined;
 
   /** The rows of the grants that belong to the parent in the URL, if there is one; without the object's own key. */
@@ -193,7 +194,7 @@ export class RestContext {
     return this.exchange?.header(name);
   }
 
-  /** Runs `check` before an error of any later stage is reported, until `clearDeferredChecks`. */
+  /** `runStages` runs `check` before it reports an error of any later stage, until `clearDeferredChecks`. */
   defer(check: () => Promise<void>): void {
     this.deferredChecks = [...this.deferredChecks, check];
   }
@@ -227,3 +228,39 @@ export type ContextChanges = Partial<
     | 'deferredChecks'
   >
 >;
+
+/** A stage of a request: sets its part of the context, or throws a `RestException`. */
+export type Stage = (context: RestContext) => MaybePromise<void>;
+
+/**
+ * Runs stages in sequence, synchronously until one returns a promise. The error of a stage is thrown or rejects
+ * accordingly; the deferred checks of the context run first, and their errors have precedence.
+ */
+export function runStages(stages: readonly Stage[], context: RestContext, from = 0): MaybePromise<void> {
+  for (let index = from; index < stages.length; index++) {
+    let pending: MaybePromise<void>;
+    try {
+      pending = stages[index]?.(context);
+    } catch (error) {
+      return fail(context, error);
+    }
+    if (isPromise(pending))
+      return pending.then(
+        () => runStages(stages, context, index + 1),
+        (error: unknown) => fail(context, error),
+      );
+  }
+}
+
+/** Deferred checks are removed before they run, so that nested stages run them once. */
+function fail(context: RestContext, error: unknown): MaybePromise<never> {
+  const checks = context.deferredChecks;
+  if (checks.length === 0) throw error;
+  context.clearDeferredChecks();
+  return checkFirst(checks, error);
+}
+
+async function checkFirst(checks: RestContext['deferredChecks'], error: unknown): Promise<never> {
+  for (const check of checks) await check();
+  throw error;
+}

@@ -126,7 +126,7 @@ function partsOf({ defaults }: CompilerInput): ResourceParts {
     serializer: () => serializer,
     permission: () => NO_PERMISSION,
     permissions: () => NO_PERMISSION,
-    entrance: () => ({ schemes: [], guards: [], lateGuards: [] }),
+    authentication: () => ({ schemes: [], guards: [], lateGuards: [] }),
     refusalsThrottled: false,
     interceptors: () => [],
     piping: () => undefined,

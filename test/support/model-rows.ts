@@ -8,7 +8,8 @@ import type { Resource } from '../../src/core/schema/resource.js';
 import type { ParsedBody, Row } from '../../src/core/contracts/serializer.js';
 import type { DataAdapter, JsonOutput, PageOf } from '../../src/core/data-adapter.js';
 import { planPage } from '../../src/features/pagination/paginate.stage.js';
-import { keyCondition, planList } from '../../src/request/plan/plan-read.js';
+import { planList } from '../../src/features/filtering/list-planner.js';
+import { keyCondition } from '../../src/request/plan/plan-read.js';
 
 /** A row as JSON. */
 export type Shown = Readonly<Record<string, unknown>>;
@@ -110,9 +111,9 @@ export class ModelRows {
   private async plan(parameters: Readonly<Record<string, string>>): Promise<ListPlan> {
     const { resource } = this;
     const given = new Map(Object.entries(parameters));
-    const filterings: FilterResult[] = [];
+    const results: FilterResult[] = [];
     for (const backend of resource.backends)
-      filterings.push(
+      results.push(
         await backend.filter({
           resource,
           parameters: given,
@@ -120,7 +121,7 @@ export class ModelRows {
           actor: null,
         }),
       );
-    return planList(resource, { within: ALWAYS, filterings, requester: undefined, parent: undefined });
+    return planList(resource, { within: ALWAYS, results, requester: undefined, parent: undefined });
   }
 
   private creation(body: Shown): CreatePlan {

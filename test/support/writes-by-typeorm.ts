@@ -6,7 +6,7 @@ import { applyValues, identityOf, setColumns } from '../../src/adapters/typeorm/
 import type { LoadedEntities } from '../../src/adapters/typeorm/write/loaded-entities.js';
 import type { WriterTools } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { StoredRows } from '../../src/adapters/typeorm/write/stored-rows.js';
-import { writeWithin } from '../../src/adapters/typeorm/write/write-step.js';
+import { writeWithin } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import type { CreatePlan, UpdatePlan } from '../../src/core/query/plan.js';
 import type { Resource } from '../../src/core/schema/resource.js';

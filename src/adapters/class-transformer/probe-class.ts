@@ -46,13 +46,13 @@ const IN_VERSIONS: readonly TransformOptions[] = [-Infinity, Infinity].map((vers
 }));
 const CHANGED = 'is given another value by class-transformer (@Transform, @Type), and here is not';
 
-/** Stands for the probe as the value of its own property, which the circular check of class-transformer skips without calling anything. */
+/** Represents the probe as the value of its own property, which the circular check of class-transformer skips without calling anything. */
 const SELF = Symbol('the probe itself');
 
 /** The effect of the decorators of a property in one direction. */
 interface PropertyEffect {
   readonly isIncluded: boolean;
-  readonly unheeded: readonly string[];
+  readonly ignoredEffects: readonly string[];
 }
 
 /**
@@ -80,14 +80,14 @@ export function probeClass(
   const exposures = new Map<string, Exposure>();
   for (const name of samples.keys()) {
     const effects = [shown.get(name) ?? UNDECORATED, taken.get(name) ?? UNDECORATED] as const;
-    const unheeded = [...new Set(effects.flatMap((effect) => effect.unheeded))];
-    if (effects.every(({ isIncluded }) => isIncluded) && unheeded.length === 0) continue;
-    exposures.set(name, { shown: effects[0].isIncluded, taken: effects[1].isIncluded, unheeded });
+    const ignoredEffects = [...new Set(effects.flatMap((effect) => effect.ignoredEffects))];
+    if (effects.every(({ isIncluded }) => isIncluded) && ignoredEffects.length === 0) continue;
+    exposures.set(name, { readable: effects[0].isIncluded, writable: effects[1].isIncluded, ignoredEffects });
   }
   return exposures;
 }
 
-const UNDECORATED: PropertyEffect = { isIncluded: true, unheeded: [] };
+const UNDECORATED: PropertyEffect = { isIncluded: true, ignoredEffects: [] };
 
 /** An object that has the class as its `constructor`, but runs neither constructor nor accessors of the class. */
 function instanceLike(type: ExposedClass): object {
@@ -145,9 +145,9 @@ function probeProperty(name: string, values: readonly unknown[], direction: Dire
     const version = IN_VERSIONS.every(isIncluded)
       ? []
       : [`is ${direction.effect} in some versions only, and here in each`];
-    return { isIncluded: true, unheeded: [...changes.slice(0, 1), ...version] };
+    return { isIncluded: true, ignoredEffects: [...changes.slice(0, 1), ...version] };
   }
-  return { isIncluded: false, unheeded: ignoredEffects(returned, { direction, isIncluded }) };
+  return { isIncluded: false, ignoredEffects: findIgnoredEffects(returned, { direction, isIncluded }) };
 }
 
 /** False if the value is undefined, which JSON omits. */
@@ -156,7 +156,7 @@ function hasValue(entries: Entries): boolean {
 }
 
 /** Effects of the decorators of an excluded property that are ignored: none for one with `@Exclude()`. */
-function ignoredEffects(
+function findIgnoredEffects(
   returned: readonly Entries[],
   {
     direction: { effect },

@@ -1,6 +1,6 @@
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
-import { isEverTaken } from '../../core/schema/field.js';
+import { isAcceptedInBodies } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ClassRulesReader } from '../../core/schema/value-rules.js';
@@ -113,7 +113,7 @@ function fieldErrors(
 ): FieldErrors {
   const errors = emptyFieldErrors();
   for (const { property, constraints, children } of found) {
-    const field = fields.find((each) => each.name === property && isEverTaken(each));
+    const field = fields.find((each) => each.name === property && isAcceptedInBodies(each));
     if (!field) continue;
     if (field.kind === 'embedded' && children && children.length > 0)
       errors[property] = fieldErrors(children, field.fields, writtenWithin(written, property));

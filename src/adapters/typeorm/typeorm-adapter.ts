@@ -89,8 +89,8 @@ export class TypeOrmAdapter implements DataAdapter {
     });
   }
 
-  describe(asked?: DecoratorReaders): ModelDescription {
-    return describeModel(this.dataSource, asked);
+  describe(decorators?: DecoratorReaders): ModelDescription {
+    return describeModel(this.dataSource, decorators);
   }
 
   /** Warnings about options of the data source, which do not prevent the start. */

@@ -19,35 +19,35 @@ export function ignoredDecorators(
     if (!resource) return [];
     const options = drafted.get(entity.id)?.declaration.options ?? {};
     return [
-      ...unheeded(entity, options),
-      ...kept(entity, { options, resource }),
-      ...hiddenKeys(entity, options),
+      ...listIgnoredEffects(entity, options),
+      ...listHiddenRequiredColumns(entity, { options, resource }),
+      ...listHiddenKeys(entity, options),
     ];
   });
 }
 
 type Options = EntityDeclaration['declaration']['options'];
 
-function unheeded(
+function listIgnoredEffects(
   { name, exposures }: EntityDeclaration['entity'],
   { exclude = [], fields }: Options,
 ): readonly string[] {
-  return [...exposures].flatMap(([path, { unheeded }]) => {
+  return [...exposures].flatMap(([path, { ignoredEffects }]) => {
     const top = topName({ path });
     const isLeftOut = exclude.includes(top) || (fields !== undefined && !fields.includes(top));
-    return isLeftOut ? [] : unheeded.map((what) => `${name}.${path} ${what}.`);
+    return isLeftOut ? [] : ignoredEffects.map((what) => `${name}.${path} ${what}.`);
   });
 }
 
 /** Hidden columns that are required to create a row. */
-function kept(
+function listHiddenRequiredColumns(
   entity: EntityDeclaration['entity'],
   { options, resource }: { readonly options: Options; readonly resource: Resource },
 ): readonly string[] {
   const isServed = (relation: { readonly path: string }): boolean =>
     resource.relations.get(relation.path)?.target.registered === true;
   return [...declaredColumns(entity), ...entity.relations]
-    .filter((member) => exposedMember(member, { entity, options, isServed }).kept)
+    .filter((member) => exposedMember(member, { entity, options, isServed }).hiddenButRequired)
     .filter(({ path }) => isWrittenPath(path.split('.'), resource.fields))
     .map(
       ({ path }) =>
@@ -57,9 +57,9 @@ function kept(
 }
 
 /** Columns of keys, which are part of URLs. */
-function hiddenKeys(entity: EntityDeclaration['entity'], options: Options): readonly string[] {
+function listHiddenKeys(entity: EntityDeclaration['entity'], options: Options): readonly string[] {
   return declaredColumns(entity)
-    .filter(({ id, path }) => entity.key.includes(id) && entity.exposures.get(path)?.shown === false)
+    .filter(({ id, path }) => entity.key.includes(id) && entity.exposures.get(path)?.readable === false)
     .filter(({ path }) => !(options.exclude ?? []).includes(path) && !(options.fields ?? []).includes(path))
     .map(
       ({ path }) =>

@@ -10,21 +10,23 @@ const NO_FLAWS: readonly OptionFlaw[] = [];
 
 function kindOf(fits: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
   return (given) =>
-    fits(given) ? NO_FLAWS : (nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is ${noun}`, repair }]);
+    fits(given)
+      ? NO_FLAWS
+      : (nullFlaw(given) ?? [{ at: '', what: `${formatValue(given)} is ${noun}`, repair }]);
 }
 
 /** A list with items of one kind. */
 function listOf(item: (given: unknown) => boolean, noun: string, repair: string): OptionKind {
   return (given) => {
     if (!Array.isArray(given))
-      return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is not a list`, repair }];
+      return nullFlaw(given) ?? [{ at: '', what: `${formatValue(given)} is not a list`, repair }];
     return given.flatMap((each: unknown, index) =>
       item(each)
         ? NO_FLAWS
         : [
             {
               at: `[${index}]`,
-              what: `${shown(each)} is ${noun}`,
+              what: `${formatValue(each)} is ${noun}`,
               repair: each === undefined ? CIRCLE : repair,
             },
           ],
@@ -46,7 +48,7 @@ function nullFlaw(given: unknown): readonly OptionFlaw[] | undefined {
 }
 
 /** Formats a value for a message. */
-function shown(given: unknown): string {
+function formatValue(given: unknown): string {
   if (typeof given === 'string') return JSON.stringify(given.slice(0, 40));
   if (typeof given === 'function') return 'a function';
   if (Array.isArray(given)) return 'a list';
@@ -161,7 +163,7 @@ const THROTTLE_PARTS: Readonly<Record<string, OptionKind>> = {
 function throttle(given: unknown): readonly OptionFlaw[] {
   const repair = 'Write { limit: 100, ttl: 60_000 }: requests, and the milliseconds in which they may come.';
   if (!isPlainObject(given))
-    return nullFlaw(given) ?? [{ at: '', what: `${shown(given)} is not an object`, repair }];
+    return nullFlaw(given) ?? [{ at: '', what: `${formatValue(given)} is not an object`, repair }];
   const { limit, ttl, ...rest } = given;
   return Object.entries({ limit, ttl, ...rest }).flatMap(([name, part]): readonly OptionFlaw[] => {
     const kind = Object.hasOwn(THROTTLE_PARTS, name) ? THROTTLE_PARTS[name] : undefined;

@@ -31,7 +31,7 @@ export function unfitScheme(given: unknown): SchemeFlaw | undefined {
 }
 
 /** The valid schemes; the others are reported after compilation. */
-export function fitSchemes(given: unknown): readonly Authentication[] {
+export function validSchemes(given: unknown): readonly Authentication[] {
   return Array.isArray(given)
     ? given.filter((each): each is Authentication => unfitScheme(each) === undefined)
     : [];

@@ -27,7 +27,7 @@ export function verifyActions(
     if (!resource) return [];
     return [
       ...listing(declaration, listedIn, resource),
-      ...rivals(declaration, controllers),
+      ...duplicateControllers(declaration, controllers),
       ...plainRouteProblems(declaration),
       ...noMethods(declaration.name, declaration.accessors),
       ...replacements(declaration, resource),
@@ -63,7 +63,7 @@ function listing(
 }
 
 /** Rejects several classes for one entity: their URLs, guards and interceptors would have to agree. */
-function rivals(
+function duplicateControllers(
   { name, entity, controller }: ControllerDeclaration,
   controllers: CompilerInput['controllers'],
 ): readonly DeclarationProblem[] {

@@ -150,7 +150,7 @@ function areBefore(target: Resource, from: Resource): boolean {
   const sameSchemes =
     target.schemes.length === from.schemes.length &&
     target.schemes.every((scheme, index) => scheme === from.schemes[index]);
-  const asked = sameSchemes ? target.lateGuards : target.guards;
+  const required = sameSchemes ? target.lateGuards : target.guards;
   const passed = from.schemes.length > 1 ? from.lateGuards : from.guards;
-  return asked.every((guard) => passed.includes(guard));
+  return required.every((guard) => passed.includes(guard));
 }

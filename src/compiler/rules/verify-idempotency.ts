@@ -20,7 +20,7 @@ export function verifyIdempotency(
     ...places.flatMap(({ where, options: { idempotency } }) =>
       idempotencyProblems(`${where}.idempotency`, idempotency),
     ),
-    ...(kept ? [] : places.filter(isOn).map(unkept)),
+    ...(kept ? [] : places.filter(isOn).map(missingTable)),
     ...blueprint.drafts.filter(({ entity }) => entity.targets.some(storesResponses)).map(served),
   ];
 }
@@ -29,7 +29,7 @@ function isOn({ options: { idempotency } }: OptionLocation): boolean {
   return idempotency !== undefined && idempotency !== false;
 }
 
-function unkept({ where }: OptionLocation): DeclarationProblem {
+function missingTable({ where }: OptionLocation): DeclarationProblem {
   return {
     where: `${where}.idempotency`,
     what: 'the data source has no table for the stored responses',

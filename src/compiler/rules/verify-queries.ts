@@ -99,9 +99,9 @@ function matchProblem(
   match: ReturnType<typeof searchEntry>['match'],
   { path, column, abilities }: SearchedColumn,
 ): Omit<DeclarationProblem, 'where'> | undefined {
-  if (match === 'regex') return abilities.regex ? undefined : unable('$', 'regular expressions');
+  if (match === 'regex') return abilities.regex ? undefined : unsupportedSearch('$', 'regular expressions');
   if (match !== 'fulltext' || abilities.fullText === 'any-column') return undefined;
-  if (abilities.fullText === 'none') return unable('@', 'full-text search');
+  if (abilities.fullText === 'none') return unsupportedSearch('@', 'full-text search');
   return 'fullText' in column && column.fullText === true
     ? undefined
     : {
@@ -110,7 +110,7 @@ function matchProblem(
       };
 }
 
-function unable(prefix: string, what: string): Omit<DeclarationProblem, 'where'> {
+function unsupportedSearch(prefix: string, what: string): Omit<DeclarationProblem, 'where'> {
   return {
     what: `"${prefix}" asks for ${what}, and this database has none here`,
     repair: `Leave "${prefix}" out, or use "^" or "=".`,

@@ -46,7 +46,7 @@ function isLeftOut(
   { declaration: { options }, entity }: EntityDeclaration,
 ): boolean {
   const relation = { kind: 'one-to-many', path, target, on: [] } as const;
-  return !exposedMember(relation, { entity, options, isServed: () => true }).named;
+  return !exposedMember(relation, { entity, options, isServed: () => true }).hasField;
 }
 
 function columnProblems(
@@ -54,12 +54,12 @@ function columnProblems(
   { declaration, entity }: EntityDeclaration,
 ): readonly DeclarationProblem[] {
   const name = topName(column);
-  const { named } = exposedMember(column, {
+  const { hasField } = exposedMember(column, {
     entity,
     options: declaration.options,
     isServed: () => true,
   });
-  if (column.unsupported === undefined || !named || !column.selected) return [];
+  if (column.unsupported === undefined || !hasField || !column.selected) return [];
   if (column.unsupported === '')
     return [
       {

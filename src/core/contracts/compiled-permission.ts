@@ -2,7 +2,7 @@ import type { Grant, Permission, Denial } from './permission.js';
 
 /** An observer of the decisions of the application's permission classes. */
 export interface DecisionWatch {
-  note(answer: Grant | Denial, method: string): void;
+  record(decision: Grant | Denial, method: string): void;
 }
 
 /** A permission expression with its classes resolved to instances. */

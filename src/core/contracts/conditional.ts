@@ -46,9 +46,9 @@ const VALIDATOR_COLUMNS = new WeakMap<ConditionalModel, ValidatorColumns>();
 export function validatorColumnsOf(resource: ConditionalModel): ValidatorColumns {
   const known = VALIDATOR_COLUMNS.get(resource);
   if (known) return known;
-  const shown = resource.fields.filter((field) => field.readable);
+  const readable = resource.fields.filter((field) => field.readable);
   const placeOf = (column: Column | undefined): number =>
-    shown.findIndex((field) => field.kind === 'column' && field.column.id === column?.id);
+    readable.findIndex((field) => field.kind === 'column' && field.column.id === column?.id);
   const { version, modified } = resource.conditional ?? {};
   const columns = [version, modified].filter(
     (column) => column !== undefined && placeOf(column) >= 0,

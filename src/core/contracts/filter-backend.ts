@@ -40,7 +40,7 @@ export interface FilterResult {
  * ```ts
  * @Injectable()
  * export class PublishedOnly implements FilterBackend {
- *   filter({ parameters }: FilterContext): Filtering {
+ *   filter({ parameters }: FilterContext): FilterResult {
  *     return parameters.get('drafts') === 'true' ? {} : { rows: where('draft', false) };
  *   }
  *   parameters(): string[] { return ['drafts']; }

@@ -49,7 +49,7 @@ export interface Denial {
  * ```ts
  * @Injectable()
  * export class OwnTickets implements Permission {
- *   decide({ actor }: AccessContext): Grant | Refusal {
+ *   decide({ actor }: AccessContext): Grant | Denial {
  *     return isUser(actor) ? allow({ rows: where('owner', actor.id) }) : deny({ hides: 'rows' });
  *   }
  * }

@@ -22,7 +22,7 @@ export type ClaimOutcome =
   | { readonly kind: 'running' }
   /** The key was used with a different request. */
   | { readonly kind: 'other' }
-  | { readonly kind: 'answered'; readonly answer: string };
+  | { readonly kind: 'completed'; readonly response: string };
 
 /**
  * The port to the store of responses for idempotent requests. A claim is visible to all processes at once; of concurrent claims
@@ -31,7 +31,7 @@ export type ClaimOutcome =
 export interface IdempotencyStore {
   claim(request: ClaimRequest): Promise<ClaimOutcome>;
   /** Stores the response in the transaction of the write, so that both commit or neither. False if another request has taken the claim: the write must be rolled back. */
-  complete(claim: Claim, answer: string, transaction: object): Promise<boolean>;
+  complete(claim: Claim, response: string, transaction: object): Promise<boolean>;
   /** Releases a claim without a write. Does nothing if it is completed or held by another request. */
   release(claim: Claim): Promise<void>;
 }

@@ -59,7 +59,7 @@ export interface OrderingDescription {
   readonly parameter: string;
   /** The names that the parameter takes, each also with `-` before it. */
   readonly fields: readonly string[];
-  /** The default order; `-` before a name reverses it. Terms that the caller cannot name are left out. */
+  /** The default order; `-` before a name reverses it. Terms that the caller cannot name are omitted. */
   readonly default: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface PaginationParameters {
 
 /** A list below each object of a model. */
 export interface NestedDescription {
-  /** The URL segment behind the object's. */
+  /** The URL segment after the object's. */
   readonly name: string;
   readonly label: string;
   /** Whether its objects are those of a many-to-many relation's junction. */
@@ -95,7 +95,7 @@ export interface NestedDescription {
 
 /** An `@Action` of the application. */
 export interface ActionDescription {
-  /** The URL segment behind the list's or the object's. */
+  /** The URL segment after the list's or the object's. */
   readonly name: string;
   /** Whether it belongs to an object. */
   readonly object: boolean;

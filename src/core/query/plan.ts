@@ -122,18 +122,18 @@ export interface KeyCheck {
  * A related row that a body references twice, by the relation and by the plain column of its foreign key (contract 5.13), if
  * the body alone does not show that both mean the same row.
  */
-export interface NamedTwice {
+export interface DuplicateReference {
   readonly relation: ToOneRelation;
   /** `rows`: the rows with the key, regardless of the caller's grants. */
-  readonly byRelation: SaidName & { readonly value: readonly Json[] | null; readonly rows: Condition };
-  readonly byColumn: SaidName & { readonly value: Json };
+  readonly byRelation: KeyReference & { readonly value: readonly Json[] | null; readonly rows: Condition };
+  readonly byColumn: KeyReference & { readonly value: Json };
 }
 
-interface SaidName {
+interface KeyReference {
   /** As in `KeyCheck`. */
   readonly path: readonly string[];
   /** Whether the caller may read the stored value: it is not compared otherwise, so that it is not disclosed. */
-  readonly told: boolean;
+  readonly isReadable: boolean;
   /** The key check of an update, which writes one of the two; undefined for null. */
   readonly check?: KeyCheck | undefined;
 }
@@ -166,7 +166,7 @@ export interface CreatePlan {
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
   /** Rejected unless both references lead to the same row. */
-  readonly twice?: readonly NamedTwice[];
+  readonly duplicateReferences?: readonly DuplicateReference[];
   /** Values of columns from the URL. */
   readonly fixed: readonly ColumnValue[];
   /** Values of columns from the application. */
@@ -194,7 +194,7 @@ export interface UpdatePlan {
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
   /** For each, the reference that differs from the stored value is written. */
-  readonly twice?: readonly NamedTwice[];
+  readonly duplicateReferences?: readonly DuplicateReference[];
   readonly hooks: TransactionHooks;
 }
 

@@ -44,5 +44,5 @@ export function isReadable(columnId: string, target: ResourceSchema, readable: F
 
 /** The paths whose values a filter discloses. */
 export function disclosedPaths(term: FilterTerm): readonly QueriedPath[] {
-  return term.kind === 'own' ? term.reads : [term];
+  return term.kind === 'custom' ? term.reads : [term];
 }

@@ -1,11 +1,11 @@
 /** The exposure of a property by decorators of class-transformer. */
 export interface Exposure {
   /** Whether `instanceToPlain` includes it. */
-  readonly shown: boolean;
+  readonly readable: boolean;
   /** Whether `plainToInstance` accepts it. */
-  readonly taken: boolean;
+  readonly writable: boolean;
   /** Ignored effects of the decorators, each as a predicate that follows the property's name: `is renamed …`. */
-  readonly unheeded: readonly string[];
+  readonly ignoredEffects: readonly string[];
 }
 
 /** A class, whatever the arguments of its constructor. */

@@ -31,15 +31,15 @@ export interface ColumnField extends FieldBase {
   readonly blank: boolean;
   /** The relation of the column's foreign key, if bodies write the column itself: the caller must be allowed to reference the row. */
   readonly refers?: ToOneRelation;
-  /** Set if bodies may reference the related row by it as well as by the relation. */
-  readonly standsFor?: StandsFor;
+  /** Set if it is the alias of a relation: bodies may reference the related row by either. */
+  readonly aliasOf?: AliasedRelation;
 }
 
 /**
- * The plain column of a foreign key in addition to its relation. It is described as read-only, and bodies may contain it
- * instead of the relation (contract 5.13).
+ * The relation whose foreign key a plain column is. The column is described as read-only, and bodies may contain it instead
+ * of the relation (contract 5.13).
  */
-export interface StandsFor {
+export interface AliasedRelation {
   /** The field of the relation, in the same object. */
   readonly relation: string;
   /** As for the relation: a caller who may not write the relation may not write its column. */
@@ -60,8 +60,8 @@ export type InnerField = ColumnField | EmbeddedField | ToOneField | ReverseOneFi
 export interface ToOneField extends FieldBase {
   readonly kind: 'to-one';
   readonly relation: ToOneRelation;
-  /** The field of the plain column that bodies may contain instead. */
-  readonly standIn?: string;
+  /** The field of the plain column of its foreign key, which bodies may contain instead. */
+  readonly foreignKeyAlias?: string;
 }
 
 /** The inverse side of a one-to-one relation: the related key, or null; read-only. */
@@ -104,12 +104,12 @@ export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): 
 
 /** Whether this operation reads it from a body, for itself or instead of its relation. */
 export function isWritableIn(field: Field, operation: 'create' | 'update' | 'partialUpdate'): boolean {
-  const { insertable, updatable } = (field.kind === 'column' && field.standsFor) || field;
+  const { insertable, updatable } = (field.kind === 'column' && field.aliasOf) || field;
   return operation === 'create' ? insertable : updatable;
 }
 
 /** Whether any operation reads it from a body, for itself or instead of its relation. */
-export function isEverTaken(field: Field): boolean {
+export function isAcceptedInBodies(field: Field): boolean {
   return isWritableIn(field, 'create') || isWritableIn(field, 'update');
 }
 

@@ -109,11 +109,11 @@ export const MAX_EXPANDED_CHILDREN = 100;
 /** Maximum number of objects in a response with expansions. */
 export const MAX_EXPANDED_OBJECTS = 10_000;
 
-/** Characters of a list with expansions that are buffered before the first is sent, so that too many objects are still answered with 400. */
+/** Characters of a list with expansions that are buffered before the first is sent, so that too many objects are still a 400. */
 export const HELD_CHARACTERS = 1024 * 1024;
 
 /** Field selections of a resource whose statements are cached: clients may send any number of them. */
-export const KEPT_CHOICES = 30;
+export const MAX_SELECTED_VIEWS = 30;
 
 /** Default maximum number of objects in a bulk write: each costs a few statements of one transaction. */
 export const BULK_OBJECTS = 100;
@@ -146,7 +146,7 @@ export const CLAIM_LEASE = 60;
 export const ANSWER_PART = 60_000;
 
 /** Expired responses that are deleted in one batch. */
-export const ENDED_ANSWERS = 100;
+export const EXPIRED_RECORDS = 100;
 
 /** Seconds until the next deletion of expired responses, if the last batch was not full. */
-export const ENDED_EVERY = 60;
+export const EXPIRY_INTERVAL = 60;

@@ -23,8 +23,8 @@ export interface Key {
   readonly via?: ToOneRelation;
 }
 
-/** A relation that bodies may reference by the plain column of its foreign key (contract 5.13). */
-export interface Placeholder {
+/** A plain column of a foreign key by which bodies may reference the row of a relation (contract 5.13). */
+export interface ForeignKeyAlias {
   /** Names of the embedded objects that contain both. */
   readonly within: readonly string[];
   readonly relation: ToOneRelation;
@@ -64,7 +64,7 @@ export interface FieldTerm extends QueriedPath {
 
 /** A parameter whose row filter is returned by a function of the model. */
 export interface CustomTerm {
-  readonly kind: 'own';
+  readonly kind: 'custom';
   readonly type: DataType;
   readonly isList: boolean;
   /** The paths that it discloses, all of which the caller must be allowed to read. */
@@ -122,7 +122,7 @@ export interface ResourceSchema {
   readonly fields: readonly Field[];
   readonly fieldsByName: ReadonlyMap<string, Field>;
   /** Relations that bodies may reference by the plain columns of their foreign keys. */
-  readonly standIns: readonly Placeholder[];
+  readonly foreignKeyAliases: readonly ForeignKeyAlias[];
   /** Exposed to-many relations, which have nested URLs if their models have the operations. */
   readonly nested: readonly ToManyRelation[];
   /** All relations of the entity by name, exposed or not. The exposed ones have a field. */

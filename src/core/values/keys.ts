@@ -83,6 +83,6 @@ function parseSingleKey(
 }
 
 /** DRF's message for a key that does not exist, or whose row the caller may not see. */
-export function noSuchKey(shown: string): string {
-  return `Invalid pk "${shown.slice(0, 200)}" - object does not exist.`;
+export function noSuchKey(text: string): string {
+  return `Invalid pk "${text.slice(0, 200)}" - object does not exist.`;
 }

@@ -122,7 +122,7 @@ function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[
     else if (!outcome.errors) values.push(outcome.value);
   });
   if (errors.length > 0) return { errors };
-  // Stored as one text, a single empty item cannot be told from an empty list.
+  // Stored as one text, a single empty item cannot be distinguished from an empty list.
   return type.storage === 'text' && values.length === 1 && values[0] === ''
     ? invalid('Item 0: This field may not be blank.')
     : valid(values);

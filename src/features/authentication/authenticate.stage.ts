@@ -1,8 +1,7 @@
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { RestContext } from '../../request/rest-context.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
-import type { Stage } from '../../request/stage.js';
 import type { Authenticator } from './authenticator.js';
 
 /** Finds the caller by the model's schemes. Throws 401, 429 and 503. */

@@ -15,7 +15,7 @@ import { represent } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 
 /** Throws 400 for more objects than the model allows in one request. */
-export function refuseTooMany(count: number, { max }: Bulk): void {
+export function assertItemCount(count: number, { max }: Bulk): void {
   if (count > max) throw InvalidInput.ofNoField(`Ensure this field has no more than ${max} elements.`);
 }
 
@@ -36,8 +36,8 @@ export async function planItems<Plan>(
   return plans;
 }
 
-/** Refuses two items of one list that identify the same row: the result would depend on their order. */
-export function refuseDuplicates<Plan extends { readonly kind: string }>(
+/** Rejects two items of one list that identify the same row: the result would depend on their order. */
+export function rejectDuplicates<Plan extends { readonly kind: string }>(
   plans: readonly Plan[],
   textOf: (plan: Plan, index: number) => string | undefined,
   where: string,

@@ -13,21 +13,20 @@ import { keyText } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject, withBody } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
-import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
-import { asksForUpsert } from '../../request/parse/upsert-parameter.js';
+import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
+import { parseUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
-import { givenFieldsWith, planCreate, planUpdate, withOtherNames } from '../../request/plan/plan-write.js';
-import type { OperationResult, RestContext } from '../../request/rest-context.js';
-import type { Stage } from '../../request/stage.js';
-import { hasWriteCondition } from '../conditional-requests/conditional.stages.js';
+import { givenFieldsWith, planCreate, planUpdate, withAliases } from '../../request/plan/plan-write.js';
+import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
+import { hasWriteCondition } from '../conditional-requests/precondition.stages.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
-import type { IdempotentWrites } from '../idempotency/idempotency.stage.js';
+import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.stage.js';
 import {
   itemErrors,
   planItems,
-  refuseDuplicates,
-  refuseTooMany,
+  rejectDuplicates,
+  assertItemCount,
   representRows,
   writeBatch,
 } from './batch.js';
@@ -96,7 +95,7 @@ async function createMany(
   services: BulkServices,
 ): Promise<OperationResult | undefined> {
   const { selector, one, reauthorize, idempotentWrites, adapter } = services;
-  const upserts = asksForUpsert(await context.parameters(), bulk, context.resource);
+  const upserts = parseUpsert(await context.parameters(), bulk, context.resource);
   if (upserts && isConditional) throw new PreconditionFailed();
   // Errors of the query come before those of the body (contract 6.3).
   await selectShape(context, selector);
@@ -107,8 +106,8 @@ async function createMany(
     return single.result;
   }
   const items: readonly unknown[] = Array.isArray(body) ? body : [body];
-  refuseTooMany(items.length, bulk);
-  refuseParametersBut(
+  assertItemCount(items.length, bulk);
+  rejectParametersExcept(
     foldFieldSelection(await context.parameters(), context.resource),
     context.resource.strict,
     () => [
@@ -118,11 +117,11 @@ async function createMany(
   );
   const changing = upserts ? await reauthorize(context, 'PATCH') : undefined;
   if (changing) await selectShape(changing, selector);
-  const { rows, replayed } = await idempotentWrites.runOnce(
-    context,
-    (creating, completed) => writeItems(items, { creating, changing, bulk, completed }, adapter),
-    changing,
-  );
+  const write: WriteRows = (creating, completed) =>
+    writeItems(items, { creating, changing, bulk, completed }, adapter);
+  const { rows, replayed } = context.resource.idempotency
+    ? await idempotentWrites.runOnce(context, write, changing)
+    : { rows: await write(context, undefined), replayed: false };
   const value = await representRows(rows, (row) => (row.changed === true ? (changing ?? context) : context));
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
@@ -147,7 +146,7 @@ async function writeItems(
   const plans = await planItems(items, (item): MaybePromise<CreatePlan | UpsertPlan> =>
     changing ? planUpsert(item, { creating, changing, bulk, keyTexts }) : planCreate(creating, item),
   );
-  const steps = refuseDuplicates(
+  const steps = rejectDuplicates(
     plans,
     (plan) => keyTexts.get(plan),
     bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS,
@@ -177,7 +176,7 @@ async function planUpsert(
     body,
     where: conjunction([changing.scope, ...values.map(({ column, value }) => equals(column, value))]),
   });
-  const found = withOtherNames(bulk.upsert, changing.resource);
+  const found = withAliases(bulk.upsert, changing.resource);
   const keys = create.keys.filter(({ path: [name] }) => name !== undefined && found.has(name));
   const plan: UpsertPlan = {
     kind: 'upsert',

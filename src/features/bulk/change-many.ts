@@ -10,7 +10,7 @@ import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js
 import { keyText, noSuchKey } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject } from '../../request/request-input.js';
-import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
+import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
 import { keyCondition } from '../../request/plan/plan-read.js';
 import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';
@@ -21,8 +21,8 @@ import {
   errorsAt,
   itemErrors,
   planItems,
-  refuseDuplicates,
-  refuseTooMany,
+  rejectDuplicates,
+  assertItemCount,
   representRows,
   writeBatch,
 } from './batch.js';
@@ -46,10 +46,10 @@ export async function changeMany(
   const body = await context.items();
   if (Array.isArray(body)) {
     const items: readonly unknown[] = body;
-    refuseParametersBut(foldFieldSelection(await context.parameters(), context.resource), true, () =>
+    rejectParametersExcept(foldFieldSelection(await context.parameters(), context.resource), true, () =>
       fieldSelectionParameters(context.resource.shape),
     );
-    refuseTooMany(items.length, bulk);
+    assertItemCount(items.length, bulk);
     const { steps, keys, name } = await planChanges(items, context);
     const written = await writeBatch(adapter, { kind: 'batch', steps, skipsMissing: false }, (refusals) =>
       itemErrors(refusals, items.length, (index) =>
@@ -114,7 +114,7 @@ async function planChanges(
     });
   });
   return {
-    steps: refuseDuplicates(
+    steps: rejectDuplicates(
       plans,
       (plan, index) => (plan.kind === 'update' ? keyText(keys.get(index) ?? []) : undefined),
       name,

@@ -15,7 +15,7 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
 import { foldFieldSelection, foldLists } from '../../request/parse/list-parameters.js';
 import { selectParameters, parameterValues } from '../../request/parse/parse-query-string.js';
-import { refuseParametersBut } from '../../request/parse/parse-url-keys.js';
+import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
 import { keyCondition } from '../../request/plan/plan-read.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { assertNoIgnoredParameters } from '../filtering/ignored-parameters.js';
@@ -95,7 +95,7 @@ async function planFilters(context: RestContext, parameters: ReadonlyMap<string,
   // A list ignores parameters that its caller may not filter by; here that would select more than intended.
   const view = await queriedResource(fork);
   const filters = foldLists(parameters, view);
-  refuseParametersBut(filters, true, () =>
+  rejectParametersExcept(filters, true, () =>
     view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]),
   );
   for (const name of parameters.keys())

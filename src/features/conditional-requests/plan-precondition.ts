@@ -35,35 +35,36 @@ export function planPrecondition(
 ): Precondition | undefined {
   const { conditional } = object.view.resource;
   const [match, none] = [header('if-match'), header('if-none-match')];
-  const asked: Precondition[] = [];
-  if (match !== undefined) asked.push(matching('If-Match', match, object));
-  else asked.push(...unmodifiedSince(header('if-unmodified-since'), object, now));
-  if (asked.length === 0 && conditional?.require === true) return unmet(() => new PreconditionRequired());
-  if (none !== undefined) asked.push(matching('If-None-Match', none, object));
-  return asked.length === 0 ? undefined : combinePreconditions(asked, object);
+  const preconditions: Precondition[] = [];
+  if (match !== undefined) preconditions.push(matching('If-Match', match, object));
+  else preconditions.push(...unmodifiedSince(header('if-unmodified-since'), object, now));
+  if (preconditions.length === 0 && conditional?.require === true)
+    return neverMet(() => new PreconditionRequired());
+  if (none !== undefined) preconditions.push(matching('If-None-Match', none, object));
+  return preconditions.length === 0 ? undefined : combinePreconditions(preconditions, object);
 }
 
 function matching(name: 'If-Match' | 'If-None-Match', text: string, object: WrittenObject): Precondition {
   const tags = parseEntityTags(text);
   if (tags === undefined)
-    return unmet(() => new MalformedRequest(`The ${name} header is no list of entity tags: "…", or *.`));
+    return neverMet(() => new MalformedRequest(`The ${name} header is no list of entity tags: "…", or *.`));
   const wanted = name === 'If-Match';
-  if (tags === 'any') return wanted ? { where: ALWAYS, refusal: failed } : unmet(failed);
+  if (tags === 'any') return wanted ? { where: ALWAYS, refusal: failed } : neverMet(failed);
   return wanted
-    ? one(
+    ? matchAny(
         tags.filter(({ weak }) => !weak),
         object,
       )
-    : noneOf(tags, object);
+    : matchNone(tags, object);
 }
 
-function one(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
+function matchAny(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
   if (view.versioned) return { where: hasVersion(tags, view), refusal: failed };
   const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
-  return states.size === 0 ? unmet(failed) : expecting(view, (row) => states.has(stateOf(row)));
+  return states.size === 0 ? neverMet(failed) : expecting(view, (row) => states.has(stateOf(row)));
 }
 
-function noneOf(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
+function matchNone(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
   if (view.versioned) return { where: { kind: 'not', condition: hasVersion(tags, view) }, refusal: failed };
   const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
   return expecting(view, (row) => !states.has(stateOf(row)));
@@ -97,8 +98,8 @@ function unmodifiedSince(
   const { modified } = validatorColumnsOf(view.resource);
   const date = text === undefined ? undefined : parseHttpDate(text, now);
   if (!modified || date === undefined) return [];
-  const told = date <= now - MODIFIED_SETTLES * 1000;
-  const value = canonicalInstant(told ? date + 1000 : date, modified);
+  const isSettled = date <= now - MODIFIED_SETTLES * 1000;
+  const value = canonicalInstant(isSettled ? date + 1000 : date, modified);
   return [
     {
       where: { kind: 'compare', operand: { hops: [], column: modified }, lookup: 'lt', value },
@@ -116,7 +117,7 @@ function failed(): PreconditionFailed {
   return new PreconditionFailed();
 }
 
-function unmet(refusal: Precondition['refusal']): Precondition {
+function neverMet(refusal: Precondition['refusal']): Precondition {
   return { where: NEVER, refusal };
 }
 
@@ -125,11 +126,12 @@ function expecting({ resource }: ObjectView, holds: (row: Row) => boolean): Prec
 }
 
 /** The first precondition that cannot be met determines the error. */
-function combinePreconditions(asked: readonly Precondition[], { view }: WrittenObject): Precondition {
-  const expected = asked.flatMap((each) => each.expected ?? []);
+function combinePreconditions(preconditions: readonly Precondition[], { view }: WrittenObject): Precondition {
+  const expected = preconditions.flatMap((each) => each.expected ?? []);
   return {
-    where: conjunction(asked.map(({ where }) => where)),
-    refusal: (asked.find(({ where }) => where.kind === 'never') ?? asked[0])?.refusal ?? failed,
+    where: conjunction(preconditions.map(({ where }) => where)),
+    refusal:
+      (preconditions.find(({ where }) => where.kind === 'never') ?? preconditions[0])?.refusal ?? failed,
     ...(expected.length === 0
       ? {}
       : {

@@ -92,7 +92,7 @@ function valueShapeOf(field: Field): unknown {
 }
 
 /** True if two views have the same readable fields. */
-export function showTheSame(one: Resource, other: Resource): boolean {
+export function showSameFields(one: Resource, other: Resource): boolean {
   return (
     one === other || JSON.stringify(readableNames(one.fields)) === JSON.stringify(readableNames(other.fields))
   );

@@ -19,7 +19,8 @@ export interface Expansion {
   readonly on: readonly ColumnPair[];
   readonly where: Condition;
   readonly order: readonly OrderTerm[];
-  readonly behind: ShapedObject;
+  /** The objects of the related model. */
+  readonly nested: ShapedObject;
 }
 
 /** The expanded objects of one relation: what is read and represented of each, and which relations are expanded in it. */
@@ -32,7 +33,7 @@ export interface ShapedObject {
 }
 
 /** A row with its expanded objects, and their number as written to the response. */
-interface Grown {
+interface ExpandedRow {
   readonly row: Row;
   readonly size: number;
 }
@@ -47,92 +48,93 @@ interface ExpandedObject {
  * serves one response, and counts its objects as written.
  */
 export class Expander {
-  private left: number;
+  private remainingObjects: number;
   private readonly work = new SlicedWork();
 
   constructor(
     private readonly adapter: DataAdapter,
     private readonly rules: Pick<FieldSelection, 'maxChildren' | 'maxObjects' | 'expandParameter'>,
-    private readonly asked: Pick<RelatedPlan, 'forWriting' | 'requester'>,
+    private readonly readOptions: Pick<RelatedPlan, 'forWriting' | 'requester'>,
   ) {
-    this.left = rules.maxObjects;
+    this.remainingObjects = rules.maxObjects;
   }
 
   /** Throws 400 if the response would contain too many objects. */
-  async expanded(rows: readonly Row[], shown: ShapedObject): Promise<readonly Row[]> {
-    const grown = await this.grown(rows, shown);
-    this.left -= this.bounded(sum(grown));
-    return grown.map(({ row }) => row);
+  async expand(rows: readonly Row[], shape: ShapedObject): Promise<readonly Row[]> {
+    const expanded = await this.expandRows(rows, shape);
+    this.remainingObjects -= this.assertLimit(countObjects(expanded));
+    return expanded.map(({ row }) => row);
   }
 
-  private async grown(rows: readonly Row[], shown: ShapedObject): Promise<readonly Grown[]> {
+  private async expandRows(rows: readonly Row[], shape: ShapedObject): Promise<readonly ExpandedRow[]> {
     if (rows.length === 0) return [];
-    const found = new Map<string, ExpandedByParent>();
-    for (const expansion of shown.expansions)
-      found.set(expansion.field, await this.found(rows, shown.resource, expansion));
-    return rows.map((row) => this.grownRow(row, shown.expansions, found));
+    const related = new Map<string, ExpandedByParent>();
+    for (const expansion of shape.expansions)
+      related.set(expansion.field, await this.readRelated(rows, shape.resource, expansion));
+    return rows.map((row) => this.expandRow(row, shape.expansions, related));
   }
 
-  private grownRow(
+  private expandRow(
     row: Row,
     expansions: readonly Expansion[],
-    found: ReadonlyMap<string, ExpandedByParent>,
-  ): Grown {
+    related: ReadonlyMap<string, ExpandedByParent>,
+  ): ExpandedRow {
     if (expansions.length === 0) return { row, size: 1 };
     const expanded = new Map<string, unknown>();
     let size = 1;
     for (const { field, many } of expansions) {
-      const objects = found.get(field)?.get(identityText(row)) ?? [];
+      const objects = related.get(field)?.get(identityText(row)) ?? [];
       // More than the limit, or none that the caller may see: the link or the key remains.
       if (many ? objects.length > this.rules.maxChildren : objects.length === 0) continue;
       expanded.set(field, many ? objects.map(({ body }) => body) : objects[0]?.body);
-      size = this.bounded(size + sum(many ? objects : objects.slice(0, 1)));
+      size = this.assertLimit(size + countObjects(many ? objects : objects.slice(0, 1)));
     }
     return { row: { ...row, expanded }, size };
   }
 
   /** The related objects of these rows by identity, each with its own expanded objects. */
-  private async found(
+  private async readRelated(
     rows: readonly Row[],
     parent: Resource,
-    { many, on, where, order, behind }: Expansion,
+    { many, on, where, order, nested }: Expansion,
   ): Promise<ExpandedByParent> {
     if (this.work.isLong) await this.work.pause();
     const identities = [...new Map(rows.map((row) => [identityText(row), row.identity ?? row.key])).values()];
     const most = many ? this.rules.maxChildren + 1 : undefined;
     const related = await this.adapter.related({
       kind: 'related',
-      resource: behind.resource,
+      resource: nested.resource,
       where,
       order,
       parent,
       on,
       identities,
       most,
-      limit: this.left + 1,
-      ...this.asked,
+      limit: this.remainingObjects + 1,
+      ...this.readOptions,
     });
-    this.bounded(related.length);
+    this.assertLimit(related.length);
     // An object related to several rows is read, expanded and serialized once.
-    const each = [...new Set(related.map(({ row }) => row))];
-    const grown = await this.grown(each, behind);
-    const written = new Map(
-      each.map((row, index) => [row, toExpandedObject(grown[index] ?? { row, size: 1 }, behind)]),
+    const distinct = [...new Set(related.map(({ row }) => row))];
+    const expanded = await this.expandRows(distinct, nested);
+    const objects = new Map(
+      distinct.map((row, index) => [row, toExpandedObject(expanded[index] ?? { row, size: 1 }, nested)]),
     );
-    const found = new Map<string, ExpandedObject[]>();
+    const byParent = new Map<string, ExpandedObject[]>();
     for (const { identity, row } of related) {
-      const object = written.get(row);
+      const object = objects.get(row);
       if (!object) continue;
       const text = keyText(identity);
-      const known = found.get(text);
+      const known = byParent.get(text);
       if (known) known.push(object);
-      else found.set(text, [object]);
+      else byParent.set(text, [object]);
     }
-    return found;
+    return byParent;
   }
 
-  private bounded(objects: number): number {
-    if (objects > this.left)
+  /** Throws 400 if the response would contain too many objects. */
+  private assertLimit(objects: number): number {
+    if (objects > this.remainingObjects)
       throw InvalidInput.of(
         this.rules.expandParameter ?? 'expand',
         `The answer would hold more than ${this.rules.maxObjects} objects. Expand less, or ask for less of the list.`,
@@ -143,14 +145,14 @@ export class Expander {
 
 type ExpandedByParent = ReadonlyMap<string, readonly ExpandedObject[]>;
 
-function toExpandedObject({ row, size }: Grown, shown: ShapedObject): ExpandedObject {
-  return { body: shown.represent(row), size };
+function toExpandedObject({ row, size }: ExpandedRow, shape: ShapedObject): ExpandedObject {
+  return { body: shape.represent(row), size };
 }
 
 function identityText({ identity, key }: Row): string {
   return keyText(identity ?? key);
 }
 
-function sum(objects: readonly { readonly size: number }[]): number {
+function countObjects(objects: readonly { readonly size: number }[]): number {
   return objects.reduce((total, { size }) => total + size, 0);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseFieldNames, choiceBehind, choosesAll, ALL_FIELDS, wants } from './parse-field-names.js';
+import { parseFieldNames, nestedChoice, choosesAll, ALL_FIELDS, includes } from './parse-field-names.js';
 import type { NameTree } from './parse-field-names.js';
 
 /** `id` or `size{height}`; what is named as a whole ends with `!`. */
@@ -38,19 +38,19 @@ test('a path of any depth is read', () => {
 describe('a choice', () => {
   const choice = { only: parseFieldNames('id,size.width,shop'), omit: parseFieldNames('shop.name,id') };
 
-  test('wants what is asked for, and not what is omitted as a whole', () => {
-    expect(['id', 'size', 'shop', 'name', 'toString'].filter((name) => wants(choice, name))).toEqual([
+  test('includes what is asked for, and not what is omitted as a whole', () => {
+    expect(['id', 'size', 'shop', 'name', 'toString'].filter((name) => includes(choice, name))).toEqual([
       'size',
       'shop',
     ]);
-    expect(wants(ALL_FIELDS, 'anything')).toBe(true);
+    expect(includes(ALL_FIELDS, 'anything')).toBe(true);
   });
 
   test('goes on behind a name', () => {
-    expect(wants(choiceBehind(choice, 'size'), 'height')).toBe(false);
-    expect(wants(choiceBehind(choice, 'size'), 'width')).toBe(true);
-    expect(wants(choiceBehind(choice, 'shop'), 'id')).toBe(true);
-    expect(wants(choiceBehind(choice, 'shop'), 'name')).toBe(false);
-    expect(choosesAll(choiceBehind({ only: parseFieldNames('shop'), omit: undefined }, 'shop'))).toBe(true);
+    expect(includes(nestedChoice(choice, 'size'), 'height')).toBe(false);
+    expect(includes(nestedChoice(choice, 'size'), 'width')).toBe(true);
+    expect(includes(nestedChoice(choice, 'shop'), 'id')).toBe(true);
+    expect(includes(nestedChoice(choice, 'shop'), 'name')).toBe(false);
+    expect(choosesAll(nestedChoice({ only: parseFieldNames('shop'), omit: undefined }, 'shop'))).toBe(true);
   });
 });

@@ -13,13 +13,13 @@ interface MutableNameTree extends NameTree {
 /** The names in a parameter: `id,question.pub_date`. Undefined if it has none, which is the same as leaving it out. */
 export function parseFieldNames(text: string | undefined): NameTree | undefined {
   if (text === undefined) return undefined;
-  const root = grown();
+  const root = createNode();
   for (const path of text.split(',')) {
     const names = path.split('.').map((name) => name.trim());
     if (names.length === 1 && names[0] === '') continue;
     let at = root;
     for (const name of names) {
-      const next = at.inner.get(name) ?? grown();
+      const next = at.inner.get(name) ?? createNode();
       at.inner.set(name, next);
       at = next;
     }
@@ -28,7 +28,7 @@ export function parseFieldNames(text: string | undefined): NameTree | undefined 
   return root.inner.size === 0 ? undefined : root;
 }
 
-function grown(): MutableNameTree {
+function createNode(): MutableNameTree {
   return { whole: false, inner: new Map() };
 }
 
@@ -44,12 +44,12 @@ export function choosesAll({ only, omit }: Choice): boolean {
   return only === undefined && omit === undefined;
 }
 
-export function wants({ only, omit }: Choice, name: string): boolean {
+export function includes({ only, omit }: Choice, name: string): boolean {
   return (only === undefined || only.inner.has(name)) && omit?.inner.get(name)?.whole !== true;
 }
 
 /** The selection below a name. */
-export function choiceBehind({ only, omit }: Choice, name: string): Choice {
+export function nestedChoice({ only, omit }: Choice, name: string): Choice {
   const named = only?.inner.get(name);
   return { only: named?.whole === true ? undefined : named, omit: omit?.inner.get(name) };
 }

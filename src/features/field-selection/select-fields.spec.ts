@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Field } from '../../core/schema/field.js';
-import { KEPT_CHOICES } from '../../core/schema/limits.js';
+import { MAX_SELECTED_VIEWS } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { parseFieldNames } from './parse-field-names.js';
 import type { Choice } from './parse-field-names.js';
 import { chooseFields } from './select-fields.js';
 
-const NAMES = Array.from({ length: KEPT_CHOICES + 1 }, (_, at) => `f${at}`);
+const NAMES = Array.from({ length: MAX_SELECTED_VIEWS + 1 }, (_, at) => `f${at}`);
 
 /** What choosing looks at of a resource. */
 function resourceOf(hidden: string): Resource {

@@ -11,8 +11,7 @@ import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
-import type { ResponseShape, RestContext } from '../../request/rest-context.js';
-import type { Stage } from '../../request/stage.js';
+import type { ResponseShape, RestContext, Stage } from '../../request/rest-context.js';
 import { Expander } from './expand-relations.js';
 import type { Expansion, ShapedObject } from './expand-relations.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
@@ -20,7 +19,7 @@ import { restrictFields } from '../permissions/restrict-fields.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { joiningPairs } from '../../request/plan/plan-read.js';
 import { ModelSerializer } from '../serialization/model-serializer.js';
-import { parseFieldNames, choiceBehind, choosesAll, ALL_FIELDS } from './parse-field-names.js';
+import { ALL_FIELDS, choosesAll, nestedChoice, parseFieldNames } from './parse-field-names.js';
 import type { Choice, NameTree } from './parse-field-names.js';
 import { chooseFields, chooseMembers, unknownNames } from './select-fields.js';
 
@@ -74,43 +73,43 @@ export class FieldSelector {
     const choice = { only: named(rules.fieldsParameter), omit: named(rules.omitParameter) };
     const expand = named(rules.expandParameter);
     if (choosesAll(choice) && !expand) return;
-    refuseMany(expand, rules);
+    assertExpansionCount(expand, rules);
     const unknown: Unknown = { only: [], omit: [], expansions: [] };
     const { resource } = context;
-    const shown = await this.shapedObject(
+    const shape = await this.shapeObject(
       { resource, choice, expand, expandable: rules.expandable, narrow: isReading, within: '' },
       context,
       unknown,
     );
-    if (resource.strict) refuseUnknown(unknown, rules);
+    if (resource.strict) rejectUnknown(unknown, rules);
     const expander = new Expander(this.adapter, rules, {
       forWriting: !context.isReading,
       requester: context.requester,
     });
-    if (isReading) context.resource = shown.resource;
-    context.shape = toResponseShape(shown, expander, chooseFields(resource, choice));
+    if (isReading) context.resource = shape.resource;
+    context.shape = toResponseShape(shape, expander, chooseFields(resource, choice));
   }
 
-  private async shapedObject(
-    wanted: SelectionRequest,
+  private async shapeObject(
+    request: SelectionRequest,
     context: RestContext,
     unknown: Unknown,
   ): Promise<ShapedObject> {
-    const { resource, choice, within } = wanted;
+    const { resource, choice, within } = request;
     // A custom serializer has members of its own, and may need fields that are not selected.
     const isPlain = resource.serializer.constructor === ModelSerializer;
     if (isPlain)
       for (const each of CHOICE_KINDS)
         unknown[each].push(...unknownNames(choice[each], resource.fields, within));
     const view = chooseFields(resource, choice);
-    const expansions = await this.expansionsOf(wanted, view, { context, unknown });
-    const narrowed = isPlain && wanted.narrow;
-    const shown = narrowed ? view : resource;
+    const expansions = await this.expansionsOf(request, view, { context, unknown });
+    const narrowed = isPlain && request.narrow;
+    const selected = narrowed ? view : resource;
     return {
-      resource: shown,
+      resource: selected,
       expansions,
       represent: (row) =>
-        represented(row, { resource: shown, choice: narrowed ? ALL_FIELDS : choice, context }),
+        representSelected(row, { resource: selected, choice: narrowed ? ALL_FIELDS : choice, context }),
     };
   }
 
@@ -124,28 +123,28 @@ export class FieldSelector {
     { context, unknown }: { context: RestContext; unknown: Unknown },
   ): Promise<readonly Expansion[]> {
     const expansions: Expansion[] = [];
-    const offered = new Set<string>();
+    const expanded = new Set<string>();
     for (const [name, inner] of expand?.inner ?? []) {
       const field = resource.fieldsByName.get(name);
-      const beyond = field?.readable === true ? expandable.get(name) : undefined;
-      if (!field || !beyond) {
+      const nestedExpandable = field?.readable === true ? expandable.get(name) : undefined;
+      if (!field || !nestedExpandable) {
         unknown.expansions.push(within + name);
         continue;
       }
-      offered.add(name);
+      expanded.add(name);
       if (view.fieldsByName.get(name)?.readable !== true) continue;
-      const behind = {
-        choice: choiceBehind(choice, name),
+      const nested = {
+        choice: nestedChoice(choice, name),
         expand: inner,
-        expandable: beyond,
+        expandable: nestedExpandable,
         narrow: true,
         within: `${within}${name}.`,
       };
-      const expansion = await this.expansionOf(field, { context, behind, unknown });
+      const expansion = await this.expansionOf(field, { context, nested, unknown });
       if (expansion) expansions.push(expansion);
     }
     for (const each of CHOICE_KINDS)
-      unknown[each].push(...namedInVain(choice[each], { offered, resource, within }));
+      unknown[each].push(...unexpandedPaths(choice[each], { expanded, resource, within }));
     return expansions;
   }
 
@@ -154,9 +153,9 @@ export class FieldSelector {
     field: Field,
     {
       context,
-      behind,
+      nested,
       unknown,
-    }: { context: RestContext; behind: Omit<SelectionRequest, 'resource'>; unknown: Unknown },
+    }: { context: RestContext; nested: Omit<SelectionRequest, 'resource'>; unknown: Unknown },
   ): Promise<Expansion | undefined> {
     if (!('relation' in field)) return undefined;
     const { relation } = field;
@@ -175,7 +174,7 @@ export class FieldSelector {
       on,
       where,
       order,
-      behind: await this.shapedObject({ ...behind, resource }, context, unknown),
+      nested: await this.shapeObject({ ...nested, resource }, context, unknown),
     };
   }
 
@@ -199,7 +198,7 @@ export class FieldSelector {
   }
 }
 
-function represented(
+function representSelected(
   row: Row,
   { resource, choice, context }: { resource: Resource; choice: Choice; context: RestContext },
 ): Representation {
@@ -222,30 +221,33 @@ function withExpanded(body: Representation, { expanded }: Row): Representation {
   );
 }
 
-function toResponseShape(shown: ShapedObject, expander: Expander, view: Resource): ResponseShape {
-  const expands = shown.expansions.length > 0;
+function toResponseShape(shape: ShapedObject, expander: Expander, view: Resource): ResponseShape {
+  const expands = shape.expansions.length > 0;
   return {
     view,
     expands,
-    expanded: (rows) => (expands ? expander.expanded(rows, shown) : Promise.resolve(rows)),
-    represent: (row) => shown.represent(row),
+    expanded: (rows) => (expands ? expander.expand(rows, shape) : Promise.resolve(rows)),
+    represent: (row) => shape.represent(row),
   };
 }
 
 /** Names below a field that is not expanded or not a relation. */
-function namedInVain(
+function unexpandedPaths(
   names: NameTree | undefined,
-  { offered, resource, within }: { offered: ReadonlySet<string>; resource: Resource; within: string },
+  { expanded, resource, within }: { expanded: ReadonlySet<string>; resource: Resource; within: string },
 ): readonly string[] {
   return [...(names?.inner ?? [])].flatMap(([name, { inner }]) => {
     const field = resource.fieldsByName.get(name);
-    return field?.readable === true && 'relation' in field && !offered.has(name)
+    return field?.readable === true && 'relation' in field && !expanded.has(name)
       ? [...inner.keys()].map((each) => `${within}${name}.${each}`)
       : [];
   });
 }
 
-function refuseMany(expand: NameTree | undefined, { expandParameter = 'expand' }: FieldSelection): void {
+function assertExpansionCount(
+  expand: NameTree | undefined,
+  { expandParameter = 'expand' }: FieldSelection,
+): void {
   if (expand && countOf(expand) > MAX_EXPANSIONS)
     throw InvalidInput.of(expandParameter, `Expand ${MAX_EXPANSIONS} relations at most.`);
 }
@@ -262,17 +264,17 @@ function countOf(names: NameTree): number {
 }
 
 /** The unknown names under their parameters. A hidden field is reported like one that does not exist. */
-function refuseUnknown(
+function rejectUnknown(
   { only, omit, expansions }: Unknown,
   { fieldsParameter = 'fields', omitParameter = 'omit', expandParameter = 'expand' }: FieldSelection,
 ): void {
   const errors = emptyFieldErrors();
-  const tell = (parameter: string, messages: readonly string[]): void => {
+  const addErrors = (parameter: string, messages: readonly string[]): void => {
     if (messages.length > 0) errors[parameter] = [...new Set(messages)];
   };
-  tell(fieldsParameter, only.map(noSuchField));
-  tell(omitParameter, omit.map(noSuchField));
-  tell(
+  addErrors(fieldsParameter, only.map(noSuchField));
+  addErrors(omitParameter, omit.map(noSuchField));
+  addErrors(
     expandParameter,
     expansions.map((name) => `"${name}" cannot be expanded.`),
   );

@@ -1,8 +1,8 @@
 import type { Field } from '../../core/schema/field.js';
-import { KEPT_CHOICES } from '../../core/schema/limits.js';
+import { MAX_SELECTED_VIEWS } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation } from '../../core/contracts/serializer.js';
-import { choiceBehind, choosesAll, wants } from './parse-field-names.js';
+import { choosesAll, includes, nestedChoice } from './parse-field-names.js';
 import type { Choice, NameTree } from './parse-field-names.js';
 
 const SELECTED_VIEWS = new WeakMap<Resource, Map<string, Resource>>();
@@ -13,42 +13,44 @@ const SELECTED_VIEWS = new WeakMap<Resource, Map<string, Resource>>();
  */
 export function chooseFields(resource: Resource, choice: Choice): Resource {
   if (choosesAll(choice)) return resource;
-  const fields = resource.fields.map((field) => chosen(field, choice));
+  const fields = resource.fields.map((field) => selectField(field, choice));
   const name = selectionKey(fields);
-  const kept = SELECTED_VIEWS.get(resource) ?? new Map<string, Resource>();
-  SELECTED_VIEWS.set(resource, kept);
+  const views = SELECTED_VIEWS.get(resource) ?? new Map<string, Resource>();
+  SELECTED_VIEWS.set(resource, views);
   const view =
-    kept.get(name) ??
+    views.get(name) ??
     Object.freeze({
       ...resource,
       fields,
       fieldsByName: new Map(fields.map((field) => [field.name, field])),
       isClientSelected: true,
     });
-  kept.delete(name);
-  kept.set(name, view);
-  const [oldest] = kept.keys();
-  if (kept.size > KEPT_CHOICES && oldest !== undefined) kept.delete(oldest);
+  views.delete(name);
+  views.set(name, view);
+  const [oldest] = views.keys();
+  if (views.size > MAX_SELECTED_VIEWS && oldest !== undefined) views.delete(oldest);
   return view;
 }
 
-function chosen<Some extends Field>(field: Some, choice: Choice): Some {
+function selectField<Some extends Field>(field: Some, choice: Choice): Some {
   if (!field.readable) return field;
-  if (!wants(choice, field.name)) return { ...field, readable: false };
+  if (!includes(choice, field.name)) return { ...field, readable: false };
   if (field.kind !== 'embedded') return field;
-  const inner = choiceBehind(choice, field.name);
-  return choosesAll(inner) ? field : { ...field, fields: field.fields.map((each) => chosen(each, inner)) };
+  const inner = nestedChoice(choice, field.name);
+  return choosesAll(inner)
+    ? field
+    : { ...field, fields: field.fields.map((each) => selectField(each, inner)) };
 }
 
 /** A cache key: equal for the same fields, in whatever order they were given. */
 function selectionKey(fields: readonly Field[]): string {
-  return JSON.stringify(shownNames(fields));
+  return JSON.stringify(readableNames(fields));
 }
 
-function shownNames(fields: readonly Field[]): readonly unknown[] {
+function readableNames(fields: readonly Field[]): readonly unknown[] {
   return fields
     .filter(({ readable }) => readable)
-    .map((field) => (field.kind === 'embedded' ? [field.name, shownNames(field.fields)] : field.name));
+    .map((field) => (field.kind === 'embedded' ? [field.name, readableNames(field.fields)] : field.name));
 }
 
 /** Selects from a body that other code has created: members by name, and within embedded objects. */
@@ -60,11 +62,11 @@ export function chooseMembers(
   if (choosesAll(choice)) return body;
   return Object.fromEntries(
     Object.entries(body)
-      .filter(([name]) => wants(choice, name))
+      .filter(([name]) => includes(choice, name))
       .map(([name, value]) => [
         name,
         chooseEmbedded(value, {
-          choice: choiceBehind(choice, name),
+          choice: nestedChoice(choice, name),
           field: fields.find((each) => each.name === name),
         }),
       ]),
@@ -85,12 +87,12 @@ export function unknownNames(
   fields: readonly Field[],
   within = '',
 ): readonly string[] {
-  return [...(names?.inner ?? [])].flatMap(([name, behind]): readonly string[] => {
+  return [...(names?.inner ?? [])].flatMap(([name, nested]): readonly string[] => {
     const field = fields.find((each) => each.name === name && each.readable);
     if (!field) return [within + name];
-    if (behind.inner.size === 0 || 'relation' in field) return [];
+    if (nested.inner.size === 0 || 'relation' in field) return [];
     return field.kind === 'embedded'
-      ? unknownNames(behind, field.fields, `${within}${name}.`)
-      : [...behind.inner.keys()].map((each) => `${within}${name}.${each}`);
+      ? unknownNames(nested, field.fields, `${within}${name}.`)
+      : [...nested.inner.keys()].map((each) => `${within}${name}.${each}`);
   });
 }

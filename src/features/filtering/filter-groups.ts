@@ -39,7 +39,7 @@ function assertFewSteps(expression: Expression, { resource }: FilterContext): vo
 
 function termPaths(term: FilterTerm | undefined): readonly Pick<FieldTerm, 'some'>[] {
   if (!term) return [];
-  return term.kind === 'own' ? term.reads : [term];
+  return term.kind === 'custom' ? term.reads : [term];
 }
 
 function termsOf(expression: Expression): readonly Term[] {

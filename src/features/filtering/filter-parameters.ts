@@ -68,7 +68,7 @@ function termParameter(
   term: FilterTerm,
   suffixOf: (lookup: string) => string,
 ): FilterParameter {
-  if (term.kind === 'own') return { kind: 'typed', name, type: term.type, list: term.isList };
+  if (term.kind === 'custom') return { kind: 'typed', name, type: term.type, list: term.isList };
   const suffix = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : suffixOf(term.lookup);
   const field = name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name;
   return { kind: 'field', name, field, term };

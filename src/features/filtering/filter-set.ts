@@ -20,7 +20,7 @@ import { parseValues } from './parse-filter.js';
 export type FilterParameters = Readonly<Record<string, TypedParameter<RowFilter | Promise<RowFilter>>>>;
 
 /** The function of a `TypedParameter`, called with a value of its type. */
-type Rows = (value: Json, question: FilterContext) => RowFilter | Promise<RowFilter>;
+type Rows = (value: Json, context: FilterContext) => RowFilter | Promise<RowFilter>;
 
 /**
  * A filter backend with typed parameters, instantiated by Nest, so that it can inject providers. It supplements or replaces
@@ -40,13 +40,13 @@ export abstract class FilterSet implements FilterBackend {
   abstract readonly filters: FilterParameters;
 
   /** Throws `InvalidInput` with the errors of all invalid values. Empty values are ignored. */
-  async filter(question: FilterContext): Promise<FilterResult> {
+  async filter(context: FilterContext): Promise<FilterResult> {
     const errors = emptyFieldErrors();
     const conditions: Condition[] = [];
     for (const [name, parameter] of Object.entries(this.filters)) {
-      const text = question.parameters.get(name) ?? '';
+      const text = context.parameters.get(name) ?? '';
       if (text === '') continue;
-      const outcome = await parameterCondition(text, parameter, question);
+      const outcome = await parameterCondition(text, parameter, context);
       if (Array.isArray(outcome)) errors[name] = outcome;
       else conditions.push(outcome);
     }
@@ -71,15 +71,15 @@ export abstract class FilterSet implements FilterBackend {
 async function parameterCondition(
   text: string,
   parameter: FilterParameters[string],
-  question: FilterContext,
+  context: FilterContext,
 ): Promise<Condition | string[]> {
-  const { resource } = question;
+  const { resource } = context;
   const type = parameterType(parameter);
   const outcome =
     parameter.list === true ? parseValues(text, type, resource.queryLimits.values) : parseText(text, type);
   if (outcome.errors) return [...outcome.errors];
   try {
-    return resolveRowFilter(await (parameter.rows as Rows)(outcome.value, question), resource);
+    return resolveRowFilter(await (parameter.rows as Rows)(outcome.value, context), resource);
   } catch (error) {
     if (error instanceof UnfitValue) return [...error.messages];
     throw error;

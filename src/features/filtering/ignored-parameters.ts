@@ -4,26 +4,26 @@ import { emptyFieldErrors, isRestException } from '../../core/errors/rest-except
 import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 
 /**
- * Refuses parameters that exclude no row, and values overridden by a later one of the same parameter: a bulk write must
+ * Rejects parameters that exclude no row, and values overridden by a later one of the same parameter: a bulk write must
  * not select more rows than intended. Parameters of an ordering need not exclude rows.
  */
 export async function assertNoIgnoredParameters(
-  question: FilterContext,
+  context: FilterContext,
   backends: readonly FilterBackend[],
 ): Promise<void> {
-  const { resource, parameters, values } = question;
+  const { resource, parameters, values } = context;
   const errors = emptyFieldErrors();
   for (const backend of backends) {
     const names = (backend.parameters?.(resource) ?? []).filter((name) => parameters.has(name));
     if (names.length === 0) continue;
-    const { rows, order } = await backend.filter(question);
+    const { rows, order } = await backend.filter(context);
     if (order) continue;
     for (const name of names) {
-      if (isDeepStrictEqual(rows, await filterRows(backend, without(name, question))))
+      if (isDeepStrictEqual(rows, await filterRows(backend, without(name, context))))
         errors[name] = ['This parameter leaves no object out.'];
       else if (
         values(name).length > 1 &&
-        isDeepStrictEqual(rows, await filterRows(backend, once(name, question)))
+        isDeepStrictEqual(rows, await filterRows(backend, once(name, context)))
       )
         errors[name] = ['Give this parameter once.'];
     }
@@ -34,27 +34,27 @@ export async function assertNoIgnoredParameters(
 /** `refused` if the backend rejects the parameters without the removed one. */
 async function filterRows(
   backend: FilterBackend,
-  question: FilterContext,
+  context: FilterContext,
 ): Promise<FilterResult['rows'] | 'refused'> {
   try {
-    return (await backend.filter(question)).rows;
+    return (await backend.filter(context)).rows;
   } catch (error) {
     if (!isRestException(error)) throw error;
     return 'refused';
   }
 }
 
-function without(left: string, question: FilterContext): FilterContext {
-  const { parameters, values } = question;
+function without(left: string, context: FilterContext): FilterContext {
+  const { parameters, values } = context;
   return {
-    ...question,
+    ...context,
     parameters: new Map([...parameters].filter(([name]) => name !== left)),
     values: (name) => (name === left ? [] : values(name)),
   };
 }
 
 /** The parameter with its last value only. */
-function once(repeated: string, question: FilterContext): FilterContext {
-  const { values } = question;
-  return { ...question, values: (name) => (name === repeated ? values(name).slice(-1) : values(name)) };
+function once(repeated: string, context: FilterContext): FilterContext {
+  const { values } = context;
+  return { ...context, values: (name) => (name === repeated ? values(name).slice(-1) : values(name)) };
 }

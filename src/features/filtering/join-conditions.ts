@@ -13,27 +13,32 @@ export interface PlacedCondition {
  * one choice that has the votes and the text, not two that have one each.
  */
 export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): Condition {
-  const own: Condition[] = [];
-  const further = new Map<string, { readonly step: ExistsStep; readonly placed: PlacedCondition[] }>();
+  const conditions: Condition[] = [];
+  const groups = new Map<string, { readonly step: ExistsStep; readonly placed: PlacedCondition[] }>();
   for (const each of placed) {
     const step = each.some[depth];
     if (!step) {
-      own.push(each.condition);
+      conditions.push(each.condition);
       continue;
     }
     const name = JSON.stringify([...step.hops, step.relation].map((relation) => relation.name));
-    const group = further.get(name) ?? { step, placed: [] };
-    further.set(name, group);
+    const group = groups.get(name) ?? { step, placed: [] };
+    groups.set(name, group);
     group.placed.push(each);
   }
   return conjunction([
-    ...own,
-    ...[...further.values()].map(({ step, placed }) => into(step, groupByRelation(placed, depth + 1))),
+    ...conditions,
+    ...[...groups.values()].map(({ step, placed }) =>
+      existsCondition(step, groupByRelation(placed, depth + 1)),
+    ),
   ]);
 }
 
 /** At least one related row that the caller may see matches. */
-function into({ hops, relation, near, rows = ALWAYS, through }: ExistsStep, condition: Condition): Condition {
+function existsCondition(
+  { hops, relation, near, rows = ALWAYS, through }: ExistsStep,
+  condition: Condition,
+): Condition {
   const inner = conjunction([rows, condition]);
   if (inner.kind === 'never') return inner;
   const related: Condition = {
@@ -50,6 +55,6 @@ function into({ hops, relation, near, rows = ALWAYS, through }: ExistsStep, cond
 export function notExists(steps: readonly ExistsStep[], some: boolean): PlacedCondition {
   const last = steps.at(-1);
   if (!last) return { some: [], condition: ALWAYS };
-  const related = into(last, ALWAYS);
+  const related = existsCondition(last, ALWAYS);
   return { some: steps.slice(0, -1), condition: some ? related : { kind: 'not', condition: related } };
 }

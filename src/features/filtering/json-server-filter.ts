@@ -30,21 +30,21 @@ const ENDINGS: readonly (readonly [theirs: string, ours: string])[] = [
  */
 export class JsonServerFilter implements FilterBackend {
   /** Throws `InvalidInput` with the errors of all invalid values. */
-  filter(question: FilterContext): FilterResult {
-    const { resource, parameters } = question;
+  filter(context: FilterContext): FilterResult {
+    const { resource, parameters } = context;
     const errors = emptyFieldErrors();
     const placed: PlacedCondition[] = [];
     let repeated = 0;
     for (const name of parameters.keys()) {
       const term = jsonServerTerm(name, resource);
-      const texts = term ? nonEmptyValues(name, term, question) : [];
+      const texts = term ? nonEmptyValues(name, term, context) : [];
       if (!term || texts.length === 0) continue;
       if (texts.length > 1) repeated += texts.length;
       const limit = resource.queryLimits.values;
       const outcome =
         repeated > limit
           ? invalid(`Ensure there are no more than ${limit} values.`)
-          : parseAll(texts, term, question);
+          : parseAll(texts, term, context);
       if (outcome.errors) errors[name] = [...outcome.errors];
       else placed.push(...outcome.value);
     }
@@ -66,7 +66,7 @@ export class JsonServerFilter implements FilterBackend {
     return new Map(
       this.parameters(resource).flatMap((name): readonly (readonly [string, ListKind])[] => {
         const term = jsonServerTerm(name, resource);
-        if (term?.kind === 'own') return holdsList(term) ? [[name, 'values']] : [];
+        if (term?.kind === 'custom') return holdsList(term) ? [[name, 'values']] : [];
         return [[name, 'each']];
       }),
     );
@@ -83,7 +83,7 @@ export function jsonServerTerm(name: string, { filterTerms }: ResourceSchema): F
 
 /** True if the parameter has the same name in both dialects. */
 function isPlain(name: string, term: FilterTerm): boolean {
-  return term.kind === 'own' || (term.lookup === 'exact' && !name.endsWith('__exact'));
+  return term.kind === 'custom' || (term.lookup === 'exact' && !name.endsWith('__exact'));
 }
 
 /** Non-empty values. A custom filter takes one text, because each of its conditions may be expensive. */
@@ -92,18 +92,18 @@ function nonEmptyValues(
   { kind }: FilterTerm,
   { parameters, values }: FilterContext,
 ): readonly string[] {
-  const given = kind === 'own' ? [parameters.get(name) ?? ''] : values(name);
+  const given = kind === 'custom' ? [parameters.get(name) ?? ''] : values(name);
   return given.filter((text) => text !== '');
 }
 
 function parseAll(
   texts: readonly string[],
   term: FilterTerm,
-  question: FilterContext,
+  context: FilterContext,
 ): Outcome<readonly PlacedCondition[]> {
   const placed: PlacedCondition[] = [];
   for (const text of texts) {
-    const outcome = parseTerm(text, term, question);
+    const outcome = parseTerm(text, term, context);
     if (outcome.errors) return outcome;
     placed.push(outcome.value);
   }

@@ -5,8 +5,8 @@ import { searched } from './search-filter.js';
 
 /** `q=<text>`: the `search` of `SearchFilter` by json-server's name. */
 export class JsonServerSearch implements FilterBackend {
-  filter(question: FilterContext): FilterResult {
-    return searched(parameterName('q', question.resource), question);
+  filter(context: FilterContext): FilterResult {
+    return searched(parameterName('q', context.resource), context);
   }
 
   parameters(resource: ResourceSchema): readonly string[] {

@@ -2,15 +2,16 @@ import type { Access } from '../../core/contracts/access-control.js';
 import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
+import { conjunction, ownKey } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
 import type { ListPlan } from '../../core/query/plan.js';
-import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
+import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { foldLists } from '../../request/parse/list-parameters.js';
 import { parameterValues } from '../../request/parse/parse-query-string.js';
-import { refuseUnknownParameters } from '../../request/parse/parse-url-keys.js';
-import { planList } from '../../request/plan/plan-read.js';
-import type { RestContext } from '../../request/rest-context.js';
-import type { Stage } from '../../request/stage.js';
+import { rejectUnknownParameters } from '../../request/parse/parse-url-keys.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
 import { queriedTargets, restrictQueries } from '../permissions/restrict-queries.js';
 import { FieldFilter } from './field-filter.js';
 import { JsonServerFilter } from './json-server-filter.js';
@@ -37,10 +38,10 @@ export const planRows: Stage = (context) =>
 
 export function planRowsOf(context: RestContext): MaybePromise<ListPlan> {
   return mapMaybe(queriedResource(context), (resource) =>
-    mapMaybe(filterResults(resource, context), (filterings) =>
+    mapMaybe(filterResults(resource, context), (results) =>
       planList(resource, {
         within: context.scope,
-        filterings,
+        results,
         requester: context.requester,
         parent: context.parentCheck,
       }),
@@ -73,7 +74,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
   return mapMaybe(context.parameters(), (given) => {
     const parameters = foldLists(given, resource);
     if (parameters.size === 0 && resource.backends.every(needsParameters)) return [];
-    refuseUnknownParameters(parameters, resource, true);
+    rejectUnknownParameters(parameters, resource, true);
     return runFilterBackends(
       resource.backends,
       {
@@ -110,4 +111,55 @@ function runFilterBackends(
   return backend
     ? mapMaybe(backend.filter(context), (result) => runFilterBackends(others, context, [...results, result]))
     : results;
+}
+
+/** Combines the conditions and orders of all backends into the plan of a list. */
+export function planList(
+  resource: ResourceSchema,
+  {
+    within,
+    results,
+    requester,
+    parent,
+  }: Pick<ListPlan, 'requester' | 'parent'> & {
+    readonly within: Condition;
+    readonly results: readonly FilterResult[];
+  },
+): ListPlan {
+  const rows = results.map((result) => resolveFilterRows(result, resource));
+  const requested = results.find((result) => result.order !== undefined && result.order.length > 0)?.order;
+  const oneOff = results.some((result) => result.oneOff === true);
+  return {
+    kind: 'list',
+    resource,
+    where: conjunction([within, ...rows]),
+    order: requested ? totalOrder(requested, resource) : defaultOrder(resource),
+    parent,
+    requester,
+    oneOff,
+  };
+}
+
+function resolveFilterRows({ rows }: FilterResult, resource: ResourceSchema): Condition {
+  if (rows === undefined) return { kind: 'always' };
+  const isRowFilter = rows.kind === 'where' || 'filters' in rows || 'filter' in rows;
+  return isRowFilter ? resolveRowFilter(rows, resource) : rows;
+}
+
+const DEFAULT_ORDERS = new WeakMap<ResourceSchema, readonly OrderTerm[]>();
+
+/** The default order of the model, unless the request has one. */
+function defaultOrder(resource: ResourceSchema): readonly OrderTerm[] {
+  const known = DEFAULT_ORDERS.get(resource) ?? totalOrder(resource.ordering, resource);
+  DEFAULT_ORDERS.set(resource, known);
+  return known;
+}
+
+/** The key breaks ties, so that the order is total (contract 4.11). */
+function totalOrder(order: readonly OrderTerm[], resource: ResourceSchema): readonly OrderTerm[] {
+  const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
+  const rest = ownKey(resource.key).filter(
+    ({ hops, column }) => hops.length > 0 || !plain.includes(column.id),
+  );
+  return [...order, ...rest.map((operand) => ({ operand, descending: false }))];
 }

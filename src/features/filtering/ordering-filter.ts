@@ -38,17 +38,17 @@ export function parseOrdering(
   return text.split(',').flatMap((part): readonly OrderTerm[] => {
     const given = part.trim();
     const descending = given.startsWith('-');
-    const asked = orderingNulls ? nullsOf(given) : undefined;
-    const name = given.slice(descending ? 1 : 0, asked ? -PLACES[asked].length : undefined);
+    const nullsPlace = orderingNulls ? parseNullsPlace(given) : undefined;
+    const name = given.slice(descending ? 1 : 0, nullsPlace ? -PLACES[nullsPlace].length : undefined);
     const field = orderingFields.get(name);
     if (!field || seen.has(name)) return [];
     seen.add(name);
-    const nulls = asked ?? field.nulls;
+    const nulls = nullsPlace ?? field.nulls;
     return field.operands.map((operand) => ({ operand, descending, ...(nulls ? { nulls } : {}) }));
   });
 }
 
-function nullsOf(text: string): NullsPlace | undefined {
+function parseNullsPlace(text: string): NullsPlace | undefined {
   if (text.endsWith(PLACES.first)) return 'first';
   return text.endsWith(PLACES.last) ? 'last' : undefined;
 }

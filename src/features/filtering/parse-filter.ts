@@ -20,12 +20,12 @@ import type { PlacedCondition } from './join-conditions.js';
 
 /** True if the parameter is a comma-separated list. */
 export function holdsList(term: FilterTerm): boolean {
-  return term.kind === 'own' ? term.isList : term.lookup === 'in' || term.lookup === 'range';
+  return term.kind === 'custom' ? term.isList : term.lookup === 'in' || term.lookup === 'range';
 }
 
 /** Parses the text of a parameter into a condition, or django-filter's error messages. */
 export function parseTerm(text: string, term: FilterTerm, context: FilterContext): Outcome<PlacedCondition> {
-  if (term.kind === 'own') return parseCustom(text, term, context);
+  if (term.kind === 'custom') return parseCustom(text, term, context);
   const outcome = parseField(text, term, context.resource.queryLimits.values);
   if (outcome.errors) return outcome;
   if (term.isMany && term.lookup === 'isnull') return valid(notExists(term.some, !isTrue(outcome.value)));

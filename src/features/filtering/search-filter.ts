@@ -10,8 +10,8 @@ import { combineTerms } from './combine-terms.js';
  * blanks or commas; quotes delimit a phrase. `%` and `_` are literal.
  */
 export class SearchFilter implements FilterBackend {
-  filter(question: FilterContext): FilterResult {
-    return searched(parameterName('search', question.resource), question);
+  filter(context: FilterContext): FilterResult {
+    return searched(parameterName('search', context.resource), context);
   }
 
   parameters(resource: ResourceSchema): readonly string[] {

@@ -12,8 +12,7 @@ import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { inSlices } from '../../core/event-loop.js';
 import { HttpInput } from '../../request/request-input.js';
 import { HttpIdempotentRequest } from '../../request/idempotent-request.js';
-import type { RestContext } from '../../request/rest-context.js';
-import type { Stage } from '../../request/stage.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { IdempotencyStore, Claim } from '../../core/contracts/response-store.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { belongsTo, keyCondition } from '../../request/plan/plan-read.js';
@@ -41,7 +40,7 @@ export type WriteRows = (
   completed: CompletedRows | undefined,
 ) => Promise<readonly Row[]>;
 
-export interface MadeRows {
+export interface WrittenRows {
   readonly rows: readonly Row[];
   /** True if an earlier request with the same key created the rows; they are as returned then. */
   readonly replayed: boolean;
@@ -58,7 +57,7 @@ interface ResponseRow {
 
 /** The views in which the caller reads created rows, and rows updated by an upsert. */
 interface Views {
-  readonly made: RestContext;
+  readonly created: RestContext;
   readonly changed: RestContext;
 }
 
@@ -69,24 +68,24 @@ interface Views {
 export class IdempotentWrites {
   constructor(
     private readonly adapter: DataAdapter,
-    private readonly answers: IdempotencyStore,
+    private readonly store: IdempotencyStore,
   ) {}
 
   /** Throws 400, 409 and 422 beside the errors of `write`; 403 if the caller may no longer read those rows. */
-  async runOnce(context: RestContext, write: WriteRows, changed?: RestContext): Promise<MadeRows> {
+  async runOnce(context: RestContext, write: WriteRows, changed?: RestContext): Promise<WrittenRows> {
     const { idempotency } = context;
     if (!idempotency) return { rows: await write(context, undefined), replayed: false };
     // Errors of the body come before those of the key.
     await context.items();
-    const views = { made: context, changed: changed ?? context };
+    const views = { created: context, changed: changed ?? context };
     const key = idempotency.key();
     if (key === undefined) return { rows: await write(context, undefined), replayed: false };
-    const outcome = await this.answers.claim(await idempotency.claim(key));
+    const outcome = await this.store.claim(await idempotency.claim(key));
     switch (outcome.kind) {
       case 'claimed':
         return { rows: await this.write(outcome.claim, views, write), replayed: false };
-      case 'answered':
-        return { rows: await this.restored(outcome.answer, views), replayed: true };
+      case 'completed':
+        return { rows: await this.restore(outcome.response, views), replayed: true };
       case 'other':
         throw new IdempotencyKeyReused();
       case 'running':
@@ -97,70 +96,70 @@ export class IdempotentWrites {
   }
 
   private async write(claim: Claim, views: Views, write: WriteRows): Promise<readonly Row[]> {
-    let kept: readonly ResponseRow[] | undefined;
+    let stored: readonly ResponseRow[] | undefined;
     try {
-      const made = await write(views.made, async (rows, transaction) => {
-        kept = rows.map((row) => toResponseRow(row, viewContext(row, views)));
-        if (!(await this.answers.complete(claim, JSON.stringify(kept), transaction)))
+      const written = await write(views.created, async (rows, transaction) => {
+        stored = rows.map((row) => toResponseRow(row, viewContext(row, views)));
+        if (!(await this.store.complete(claim, JSON.stringify(stored), transaction)))
           throw new IdempotencyKeyConflict();
       });
       // Without rows there is nothing to store.
-      if (!kept) await this.answers.release(claim);
+      if (!stored) await this.store.release(claim);
       // The stored representation is returned, even if the serializer would return another one each time.
-      return made.map((row, index) => ({ ...row, answered: kept?.[index]?.value ?? {} }));
+      return written.map((row, index) => ({ ...row, answered: stored?.[index]?.value ?? {} }));
     } catch (error) {
       // If releasing fails too, the claim expires.
-      await this.answers.release(claim).catch(() => undefined);
+      await this.store.release(claim).catch(() => undefined);
       throw error;
     }
   }
 
-  private async restored(answer: string, views: Views): Promise<readonly Row[]> {
-    const kept = JSON.parse(answer) as readonly ResponseRow[];
-    for await (const each of inSlices(kept))
-      if (!(await this.mayHave(each, viewContext(each, views)))) throw new PermissionDenied();
-    return kept.map(({ value, key, identity, values, changed = false }) => {
+  private async restore(response: string, views: Views): Promise<readonly Row[]> {
+    const stored = JSON.parse(response) as readonly ResponseRow[];
+    for await (const each of inSlices(stored))
+      if (!(await this.mayRead(each, viewContext(each, views)))) throw new PermissionDenied();
+    return stored.map(({ value, key, identity, values, changed = false }) => {
       const { resource } = viewContext({ changed }, views);
       return {
         key,
         changed,
         values: resource.fields.filter(({ readable }) => readable).map(({ name }) => values[name]),
         ...(identity ? { identity } : {}),
-        answered: readableNow(value, values, resource),
+        answered: withoutHiddenFields(value, values, resource),
       };
     });
   }
 
   /** True if the current grants include the row. A deleted row discloses nothing new. */
-  private async mayHave(
+  private async mayRead(
     { key, values }: ResponseRow,
     { resource, scope, route, parent }: RestContext,
   ): Promise<boolean> {
     const holds = evaluateCondition(scope, (id) => valueOfColumn(id, resource, values));
     if (holds !== undefined) return holds;
-    const named = conjunction([
+    const withKey = conjunction([
       keyCondition(key, resource),
       ...(parent && route.relation ? [belongsTo(route.relation, parent)] : []),
     ]);
-    const isThere = (where = named): Promise<boolean> =>
+    const exists = (where = withKey): Promise<boolean> =>
       this.adapter.exists({ resource, where, forWriting: true });
-    return (await isThere(conjunction([named, scope]))) || !(await isThere());
+    return (await exists(conjunction([withKey, scope]))) || !(await exists());
   }
 }
 
 function viewContext({ changed }: Pick<Row, 'changed'>, views: Views): RestContext {
-  return changed === true ? views.changed : views.made;
+  return changed === true ? views.changed : views.created;
 }
 
 /** The rows as JSON-compatible values; field selections are applied, and expansions read, again on replay. */
 function toResponseRow(row: Row, context: RestContext): ResponseRow {
-  const shown = context.resource.fields.filter(({ readable }) => readable);
+  const readable = context.resource.fields.filter(({ readable }) => readable);
   return {
     value: represent(row, context.fork({ shape: undefined })),
     key: row.key,
     ...(row.identity ? { identity: row.identity } : {}),
     ...(row.changed === true ? { changed: true } : {}),
-    values: Object.fromEntries(shown.map(({ name }, index) => [name, row.values[index] ?? null])),
+    values: Object.fromEntries(readable.map(({ name }, index) => [name, row.values[index] ?? null])),
   };
 }
 
@@ -168,7 +167,7 @@ function toResponseRow(row: Row, context: RestContext): ResponseRow {
  * The stored representation without fields that the caller may no longer read. Undefined if a custom serializer produced
  * other members than the fields: it then represents the remaining values.
  */
-function readableNow(
+function withoutHiddenFields(
   value: Representation,
   values: ResponseRow['values'],
   { fieldsByName, serializer }: Resource,

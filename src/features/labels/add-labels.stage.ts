@@ -15,8 +15,7 @@ import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { represent } from '../../request/represent-row.js';
-import type { RestContext } from '../../request/rest-context.js';
-import type { Stage } from '../../request/stage.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 
 /**
@@ -120,7 +119,7 @@ function withLabels(resource: Resource, labels: readonly RelatedLabel[]): Resour
   });
 }
 
-/** The labels are the last value of the row, behind those of the fields that the serializer knows. */
+/** The labels are the last value of the row, after those of the fields that the serializer knows. */
 function representLabelled(row: Row, plain: RestContext): Representation {
   return { ...represent(row, plain), [LABELS_MEMBER]: row.values.at(-1) };
 }

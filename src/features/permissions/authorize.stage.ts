@@ -4,8 +4,7 @@ import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 import type { RouteAction } from '../../core/schema/action.js';
 import { isReading, servedMethod } from '../../core/schema/operation.js';
 import type { Route } from '../../core/schema/route.js';
-import type { RestContext } from '../../request/rest-context.js';
-import type { Stage } from '../../request/stage.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
 import { restrictFields } from './restrict-fields.js';
 import type { Access, AccessControl } from '../../core/contracts/access-control.js';
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
@@ -20,8 +19,8 @@ import { both, decide, visibleRows } from './evaluate-permission.js';
 import type { RefusalRules } from './evaluate-permission.js';
 import { keyNames } from '../../core/query/readable-paths.js';
 
-/** Methods whose generated responses show the written object. */
-const SHOWN_WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+/** Methods whose generated responses contain the written object. */
+const METHODS_RETURNING_OBJECT: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** What a model's permissions are evaluated with. */
 export interface AuthorizeOptions {
@@ -55,8 +54,8 @@ export function authorizeMethod(
   const { actor, exchange, route } = context;
   const { resource } = route;
   const access = new CallerAccess({ actor, challenge, request: exchange?.request }, rules, resolveRowFilter);
-  const showsWrite = SHOWN_WRITES.has(method) && (!action || action.operation !== undefined);
-  const granted = showsWrite
+  const returnsObject = METHODS_RETURNING_OBJECT.has(method) && (!action || action.operation !== undefined);
+  const granted = returnsObject
     ? access.authorizeWrite(resource, method, action?.permission)
     : access.authorize(resource, method, action?.permission);
   return mapMaybe(granted, (grant) => {
@@ -88,9 +87,9 @@ export interface AccessCaller {
 /** The permissions of one caller, evaluated per model and cached for one request. */
 export class CallerAccess implements AccessControl {
   // Created on first use: most requests need none of them.
-  private held: Map<string, Promise<boolean>> | undefined;
-  private seen: Map<ResourceSchema, MaybePromise<Condition>> | undefined;
-  private read: Map<ResourceSchema, { readonly access: MaybePromise<Access | undefined> }> | undefined;
+  private permissionChecks: Map<string, Promise<boolean>> | undefined;
+  private readScopes: Map<ResourceSchema, MaybePromise<Condition>> | undefined;
+  private readAccess: Map<ResourceSchema, { readonly access: MaybePromise<Access | undefined> }> | undefined;
 
   constructor(
     private readonly caller: AccessCaller,
@@ -98,21 +97,21 @@ export class CallerAccess implements AccessControl {
     private readonly resolveRows: ResolveRows,
   ) {}
 
-  /** Throws 401, 403 or 404 for a refusal. An action may have permissions that replace the model's. */
+  /** Throws 401, 403 or 404 for a denial. An action may have permissions that replace the model's. */
   authorize(
     resource: ResourceSchema,
     method: string,
     permission = resourceOf(resource).permission,
   ): MaybePromise<Access> {
-    return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) => {
-      if (answer.kind !== 'grant') throw this.denialOf(answer);
-      return this.accessOf(answer, resource);
+    return mapMaybe(decide(permission, this.contextOf(resource, method)), (decision) => {
+      if (decision.kind !== 'grant') throw this.denialOf(decision);
+      return this.accessOf(decision, resource);
     });
   }
 
   /**
    * As `authorize`, for a request whose response contains the written object: its readable fields are also restricted by
-   * the grant of GET, except for the key; if GET is refused, by the write's alone (contract 8.7).
+   * the grant of GET, except for the key; if GET is denied, by the write's alone (contract 8.7).
    */
   authorizeWrite(
     resource: ResourceSchema,
@@ -122,55 +121,57 @@ export class CallerAccess implements AccessControl {
     const written = this.authorize(resource, method, permission);
     if (!resourceOf(resource).grantsSomeFields) return written;
     return mapMaybe(written, (access) =>
-      mapMaybe(this.reading(resource), (read) => ({
+      mapMaybe(this.evaluateRead(resource), (read) => ({
         ...access,
-        readable: answeredFields(resource, access.readable, read?.readable ?? 'all'),
+        readable: responseFields(resource, access.readable, read?.readable ?? 'all'),
       })),
     );
   }
 
-  /** Undefined for a refusal. */
+  /** Undefined for a denial. */
   async tryAuthorize(
     resource: ResourceSchema,
     method: string,
     permission = resourceOf(resource).permission,
   ): Promise<Access | undefined> {
     const isOwn = permission === resourceOf(resource).permission;
-    return isOwn && method === 'GET' ? this.reading(resource) : this.asked(resource, method, permission);
+    return isOwn && method === 'GET'
+      ? this.evaluateRead(resource)
+      : this.evaluate(resource, method, permission);
   }
 
   /** Evaluated once: the response to a write, its entity tag, its expansions and its filters all depend on it. */
-  private reading(resource: ResourceSchema): MaybePromise<Access | undefined> {
-    this.read ??= new Map();
-    const known = this.read.get(resource);
+  private evaluateRead(resource: ResourceSchema): MaybePromise<Access | undefined> {
+    this.readAccess ??= new Map();
+    const known = this.readAccess.get(resource);
     if (known) return known.access;
-    const access = this.asked(resource, 'GET');
-    this.read.set(resource, { access });
+    const access = this.evaluate(resource, 'GET');
+    this.readAccess.set(resource, { access });
     return access;
   }
 
-  private asked(
+  private evaluate(
     resource: ResourceSchema,
     method: string,
     permission = resourceOf(resource).permission,
   ): MaybePromise<Access | undefined> {
-    return mapMaybe(decide(permission, this.contextOf(resource, method)), (answer) =>
-      answer.kind === 'grant' ? this.accessOf(answer, resource) : undefined,
+    return mapMaybe(decide(permission, this.contextOf(resource, method)), (decision) =>
+      decision.kind === 'grant' ? this.accessOf(decision, resource) : undefined,
     );
   }
 
   /** Rows that the caller may refer to: as a parent in a URL, or as a key in a body (contract 8.6). */
   readScope(resource: ResourceSchema): MaybePromise<Condition> {
-    this.seen ??= new Map();
-    let seen = this.seen.get(resource);
-    if (!seen) {
-      seen = mapMaybe(
+    this.readScopes ??= new Map();
+    let scope = this.readScopes.get(resource);
+    if (!scope) {
+      scope = mapMaybe(
         visibleRows(resourceOf(resource).permission, this.contextOf(resource, 'GET'), this.rules),
         (rows) => this.resolveRows(rows, resource),
       );
-      this.seen.set(resource, seen);
+      this.readScopes.set(resource, scope);
     }
-    return seen;
+    return scope;
   }
 
   private contextOf(resource: ResourceSchema, method: string): AccessContext {
@@ -184,13 +185,13 @@ export class CallerAccess implements AccessControl {
   }
 
   private hasPermission(name: string): Promise<boolean> {
-    this.held ??= new Map();
-    let held = this.held.get(name);
-    if (!held) {
-      held = Promise.resolve(this.rules.source.holds(this.caller.actor, name)).then((yes) => yes);
-      this.held.set(name, held);
+    this.permissionChecks ??= new Map();
+    let check = this.permissionChecks.get(name);
+    if (!check) {
+      check = Promise.resolve(this.rules.source.holds(this.caller.actor, name)).then((yes) => yes);
+      this.permissionChecks.set(name, check);
     }
-    return held;
+    return check;
   }
 
   private accessOf({ rows, readable, writable }: Grant, resource: ResourceSchema): Access {
@@ -206,7 +207,7 @@ export class CallerAccess implements AccessControl {
   }
 }
 
-function answeredFields(resource: ResourceSchema, written: FieldSet, read: FieldSet): FieldSet {
+function responseFields(resource: ResourceSchema, written: FieldSet, read: FieldSet): FieldSet {
   const fields = both(written, read);
   return fields === 'all' ? fields : new Set([...fields, ...keyNames(resource)]);
 }

@@ -47,12 +47,12 @@ const RIGHTS: Readonly<Record<string, string>> = {
 
 /** Requires the actor's model permissions. OPTIONS requires an actor without any. */
 export class ModelPermissions implements Permission {
-  async decide(question: AccessContext): Promise<Grant | Denial> {
-    const { actor, method, resource } = question;
-    if (actor === null) return this.decideAnonymous(question);
+  async decide(context: AccessContext): Promise<Grant | Denial> {
+    const { actor, method, resource } = context;
+    if (actor === null) return this.decideAnonymous(context);
     const right = RIGHTS[method];
     return decided(
-      right === undefined || (await question.holds(`${resource.app}.${right}_${resource.model}`)),
+      right === undefined || (await context.holds(`${resource.app}.${right}_${resource.model}`)),
     );
   }
 

@@ -2,27 +2,28 @@ import type { Grant, Denial } from '../../core/contracts/permission.js';
 import type { DecisionWatch } from '../../core/contracts/compiled-permission.js';
 
 /**
- * Detects a permission that grants only some rows to some callers and refuses others without hiding rows: a refused
- * caller could refer to every row as a parent or as a key.
+ * Detects a permission that grants only some rows to some callers and denies others access without hiding rows: those
+ * could refer to every row as a parent or as a key.
  */
 export class DenialWatch implements DecisionWatch {
   private grantsSomeRows = false;
-  private refusesBarely = false;
-  private told = false;
+  private deniesWithoutHiding = false;
+  private hasWarned = false;
 
   constructor(
     private readonly name: string,
     private readonly warn: (text: string) => void,
   ) {}
 
-  /** References are limited by the decision on GET: a refusal of another method hides no row. */
-  note(answer: Grant | Denial, method: string): void {
-    if (this.told) return;
-    if (answer.kind === 'grant') this.grantsSomeRows ||= answer.rows !== 'all';
+  /** References are limited by the decision on GET: a denial of another method hides no row. */
+  record(decision: Grant | Denial, method: string): void {
+    if (this.hasWarned) return;
+    if (decision.kind === 'grant') this.grantsSomeRows ||= decision.rows !== 'all';
     else
-      this.refusesBarely ||= method === 'GET' && answer.reason === 'forbidden' && answer.hides === undefined;
-    if (!this.grantsSomeRows || !this.refusesBarely) return;
-    this.told = true;
+      this.deniesWithoutHiding ||=
+        method === 'GET' && decision.reason === 'forbidden' && decision.hides === undefined;
+    if (!this.grantsSomeRows || !this.deniesWithoutHiding) return;
+    this.hasWarned = true;
     this.warn(
       `${this.name} grants some callers some rows, and refuses others by deny(), which hides no row: they can name every row` +
         ' as the parent in a nested URL and as a key in a body.' +

@@ -8,18 +8,18 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 type Decision = Grant | Denial;
 
 /** The decision of a permission expression; synchronous if all of its permissions are. */
-export function decide(permission: CompiledPermission, question: AccessContext): MaybePromise<Decision> {
+export function decide(permission: CompiledPermission, context: AccessContext): MaybePromise<Decision> {
   switch (permission.kind) {
     case 'one':
-      return decideOne(permission, question);
+      return decideOne(permission, context);
     case 'all-of': {
       const [only, ...more] = permission.permissions;
-      return only && more.length === 0 ? decide(only, question) : decideAll(permission.permissions, question);
+      return only && more.length === 0 ? decide(only, context) : decideAll(permission.permissions, context);
     }
     case 'any-of':
-      return decideAny(permission.permissions, question);
+      return decideAny(permission.permissions, context);
     case 'not':
-      return decideOpposite(permission.permission, question);
+      return decideOpposite(permission.permission, context);
     default:
       return permission satisfies never;
   }
@@ -27,63 +27,63 @@ export function decide(permission: CompiledPermission, question: AccessContext):
 
 function decideOne(
   { permission, watch }: Extract<CompiledPermission, { kind: 'one' }>,
-  question: AccessContext,
+  context: AccessContext,
 ): MaybePromise<Decision> {
-  const answer = permission.decide(question);
-  return watch ? mapMaybe(answer, (given) => noted(given, watch, question)) : answer;
+  const decision = permission.decide(context);
+  return watch ? mapMaybe(decision, (made) => recordDecision(made, watch, context)) : decision;
 }
 
-function noted(answer: Decision, watch: DecisionWatch, { method }: AccessContext): Decision {
-  watch.note(answer, method);
-  return answer;
+function recordDecision(decision: Decision, watch: DecisionWatch, { method }: AccessContext): Decision {
+  watch.record(decision, method);
+  return decision;
 }
 
 async function decideAny(
   permissions: readonly CompiledPermission[],
-  question: AccessContext,
+  context: AccessContext,
 ): Promise<Decision> {
-  return anyGrant(await Promise.all(permissions.map(async (each) => decide(each, question))));
+  return anyGrant(await Promise.all(permissions.map(async (each) => decide(each, context))));
 }
 
-async function decideOpposite(permission: CompiledPermission, question: AccessContext): Promise<Decision> {
-  return negateDecision(await decide(permission, question));
+async function decideOpposite(permission: CompiledPermission, context: AccessContext): Promise<Decision> {
+  return negateDecision(await decide(permission, context));
 }
 
-/** Evaluates in order until the first refusal. */
+/** Evaluates in order until the first denial. */
 async function decideAll(
   permissions: readonly CompiledPermission[],
-  question: AccessContext,
+  context: AccessContext,
 ): Promise<Decision> {
   let all = allow();
   for (const each of permissions) {
-    const answer = await decide(each, question);
-    if (answer.kind !== 'grant') return answer;
+    const decision = await decide(each, context);
+    if (decision.kind !== 'grant') return decision;
     all = {
       kind: 'grant',
-      rows: bothRows(all.rows, answer.rows),
-      readable: both(all.readable, answer.readable),
-      writable: both(all.writable, answer.writable),
+      rows: bothRows(all.rows, decision.rows),
+      readable: both(all.readable, decision.readable),
+      writable: both(all.writable, decision.writable),
     };
   }
   return all;
 }
 
 /** Without a grant, the result is `hidden` only if every member is. */
-function anyGrant(answers: readonly (Grant | Denial)[]): Grant | Denial {
-  const grants = answers.filter((answer) => answer.kind === 'grant');
+function anyGrant(decisions: readonly (Grant | Denial)[]): Grant | Denial {
+  const grants = decisions.filter((decision) => decision.kind === 'grant');
   if (grants.length === 0)
-    return answers.length > 0 &&
-      answers.every((answer) => answer.kind === 'refusal' && answer.reason === 'hidden')
+    return decisions.length > 0 &&
+      decisions.every((decision) => decision.kind === 'refusal' && decision.reason === 'hidden')
       ? hide()
       : deny();
-  const whole = grants.filter(({ rows }) => rows === 'all');
-  if (whole.length > 0) {
+  const unrestricted = grants.filter(({ rows }) => rows === 'all');
+  if (unrestricted.length > 0) {
     // Each of them grants its fields on every row.
     return {
       kind: 'grant',
       rows: 'all',
-      readable: whole.map((each) => each.readable).reduce(either),
-      writable: whole.map((each) => each.writable).reduce(either),
+      readable: unrestricted.map((each) => each.readable).reduce(either),
+      writable: unrestricted.map((each) => each.writable).reduce(either),
     };
   }
   const filters = grants.map(({ rows }) => rows as RowFilter);
@@ -95,9 +95,9 @@ function anyGrant(answers: readonly (Grant | Denial)[]): Grant | Denial {
   };
 }
 
-export function negateDecision(answer: Grant | Denial): Grant | Denial {
-  if (answer.kind === 'refusal') return allow();
-  return answer.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: answer.rows } });
+export function negateDecision(decision: Grant | Denial): Grant | Denial {
+  if (decision.kind === 'refusal') return allow();
+  return decision.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: decision.rows } });
 }
 
 export function bothRows(a: 'all' | RowFilter, b: 'all' | RowFilter): 'all' | RowFilter {
@@ -114,104 +114,109 @@ function either(a: FieldSet, b: FieldSet): FieldSet {
   return a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b]);
 }
 
-/** How refusals hide rows, for all permissions of a prefix. */
+/** How denials hide rows, for all permissions of a prefix. */
 export interface RefusalRules {
-  /** The default for refusals that do not declare what they hide. */
+  /** The default for denials that do not declare what they hide. */
   readonly refusalsHide: Hiding;
-  /** Reports the error of a permission that was evaluated after a refusal. */
-  readonly failed: (error: unknown, question: AccessContext) => void;
+  /** Reports the error of a permission that was evaluated after a denial. */
+  readonly failed: (error: unknown, context: AccessContext) => void;
 }
 
-interface PermissionQuestion {
-  readonly question: AccessContext;
+interface EvaluationContext {
+  readonly context: AccessContext;
   readonly rules: RefusalRules;
 }
 
 /** The row conditions of a permission expression. */
 interface VisibleRows {
-  readonly refuses: boolean;
-  /** Undefined if it refuses and hides nothing: an `anyOf` ignores it. */
+  readonly denies: boolean;
+  /** Undefined if it denies and hides nothing: an `anyOf` ignores it. */
   readonly rows: 'all' | RowFilter | undefined;
 }
 
 const NO_ROWS: RowFilter = { kind: 'or', filters: [] };
-const HIDES_ALL: VisibleRows = { refuses: true, rows: NO_ROWS };
+const HIDES_ALL: VisibleRows = { denies: true, rows: NO_ROWS };
 
 /**
  * The rows of a model that the caller may refer to: as a parent in a URL, or as a key in a body. Every row condition
- * hides rows, even beside a refusal, and a refusal hides what it declares (contract 8.6).
+ * hides rows, even beside a denial, and a denial hides what it declares (contract 8.6).
  */
 export function visibleRows(
   permission: CompiledPermission,
-  question: AccessContext,
+  context: AccessContext,
   rules: RefusalRules,
 ): MaybePromise<'all' | RowFilter> {
-  return mapMaybe(stated(permission, { question, rules }), ({ rows }) => (rows === undefined ? 'all' : rows));
+  return mapMaybe(evaluateVisibleRows(permission, { context, rules }), ({ rows }) =>
+    rows === undefined ? 'all' : rows,
+  );
 }
 
-function stated(permission: CompiledPermission, asking: PermissionQuestion): MaybePromise<VisibleRows> {
-  const { question, rules } = asking;
+function evaluateVisibleRows(
+  permission: CompiledPermission,
+  evaluation: EvaluationContext,
+): MaybePromise<VisibleRows> {
+  const { context, rules } = evaluation;
   switch (permission.kind) {
     case 'one':
-      return mapMaybe(decide(permission, question), (answer) => statementOf(answer, rules));
+      return mapMaybe(decide(permission, context), (decision) => toVisibleRows(decision, rules));
     case 'all-of':
-      return statedByAll(permission.permissions, asking, []);
+      return visibleToAllOf(permission.permissions, evaluation, []);
     case 'any-of':
-      return statedByAny(permission.permissions, asking);
+      return visibleToAnyOf(permission.permissions, evaluation);
     case 'not':
-      return mapMaybe(decide(permission.permission, question), (answer) =>
-        statementOf(negateDecision(answer), rules),
+      return mapMaybe(decide(permission.permission, context), (decision) =>
+        toVisibleRows(negateDecision(decision), rules),
       );
     default:
       return permission satisfies never;
   }
 }
 
-function statementOf(answer: Grant | Denial, { refusalsHide }: RefusalRules): VisibleRows {
-  switch (answer.kind) {
+function toVisibleRows(decision: Grant | Denial, { refusalsHide }: RefusalRules): VisibleRows {
+  switch (decision.kind) {
     case 'grant':
-      return (answer.rows as unknown) === undefined ? HIDES_ALL : { refuses: false, rows: answer.rows };
+      return (decision.rows as unknown) === undefined ? HIDES_ALL : { denies: false, rows: decision.rows };
     case 'refusal':
-      return answer.reason === 'hidden' || (answer.hides ?? refusalsHide) !== 'nothing'
+      return decision.reason === 'hidden' || (decision.hides ?? refusalsHide) !== 'nothing'
         ? HIDES_ALL
-        : { refuses: true, rows: undefined };
+        : { denies: true, rows: undefined };
     default:
       // An invalid value from untyped code of the application.
       return HIDES_ALL;
   }
 }
 
-/** Evaluates in order. After the first refusal only row conditions count. */
-function statedByAll(
+/** Evaluates in order. After the first denial, only row conditions count. */
+function visibleToAllOf(
   permissions: readonly CompiledPermission[],
-  asking: PermissionQuestion,
+  evaluation: EvaluationContext,
   evaluated: readonly VisibleRows[],
 ): MaybePromise<VisibleRows> {
   const next = permissions[evaluated.length];
   if (!next) return intersectVisible(evaluated);
-  const statement = evaluated.some(({ refuses }) => refuses)
-    ? statedBehind(next, asking)
-    : stated(next, asking);
-  return mapMaybe(statement, (one) => statedByAll(permissions, asking, [...evaluated, one]));
+  const visible = evaluated.some(({ denies }) => denies)
+    ? visibleAfterDenial(next, evaluation)
+    : evaluateVisibleRows(next, evaluation);
+  return mapMaybe(visible, (each) => visibleToAllOf(permissions, evaluation, [...evaluated, each]));
 }
 
 function intersectVisible(evaluated: readonly VisibleRows[]): VisibleRows {
-  const refuses = evaluated.some((one) => one.refuses);
+  const denies = evaluated.some((each) => each.denies);
   const rows = evaluated
-    .flatMap((one) => (one.rows === undefined ? [] : [one.rows]))
+    .flatMap((each) => (each.rows === undefined ? [] : [each.rows]))
     .reduce<'all' | RowFilter>(bothRows, 'all');
-  return { refuses, rows: refuses && rows === 'all' ? undefined : rows };
+  return { denies, rows: denies && rows === 'all' ? undefined : rows };
 }
 
-/** It may depend on what the refusing permission found missing: if it throws, no row is visible. */
-async function statedBehind(
+/** A permission after a denial may rely on what the denying one has checked: if it throws, no row is visible. */
+async function visibleAfterDenial(
   permission: CompiledPermission,
-  asking: PermissionQuestion,
+  evaluation: EvaluationContext,
 ): Promise<VisibleRows> {
   try {
-    return await stated(permission, asking);
+    return await evaluateVisibleRows(permission, evaluation);
   } catch (error) {
-    asking.rules.failed(error, asking.question);
+    evaluation.rules.failed(error, evaluation.context);
     return HIDES_ALL;
   }
 }
@@ -219,16 +224,16 @@ async function statedBehind(
 /**
  * The rows hidden by all members that hide any: `anyOf(IsAdmin, OwnRows)` hides from other callers what they do not own.
  */
-async function statedByAny(
+async function visibleToAnyOf(
   permissions: readonly CompiledPermission[],
-  asking: PermissionQuestion,
+  evaluation: EvaluationContext,
 ): Promise<VisibleRows> {
-  const evaluated = await Promise.all(permissions.map(async (each) => stated(each, asking)));
-  const refuses = evaluated.every((one) => one.refuses);
-  const rows = evaluated.flatMap((one) => (one.rows === undefined ? [] : [one.rows]));
-  if (rows.length === 0) return { refuses, rows: undefined };
+  const evaluated = await Promise.all(permissions.map(async (each) => evaluateVisibleRows(each, evaluation)));
+  const denies = evaluated.every((each) => each.denies);
+  const rows = evaluated.flatMap((each) => (each.rows === undefined ? [] : [each.rows]));
+  if (rows.length === 0) return { denies, rows: undefined };
   return {
-    refuses,
+    denies,
     rows: rows.includes('all') ? 'all' : { kind: 'or', filters: rows.filter((each) => each !== 'all') },
   };
 }

@@ -1,5 +1,5 @@
 import type { Operand } from '../../core/query/condition.js';
-import type { Field, StandsFor } from '../../core/schema/field.js';
+import type { Field, AliasedRelation } from '../../core/schema/field.js';
 import type { FieldSet } from '../../core/contracts/permission.js';
 import type { QueriedPath } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -87,8 +87,8 @@ function restricted<Some extends Field>(field: Some, granted: Granted): Some {
       return { ...own, fields: field.fields.map((inner) => restricted(inner, inside)) };
     }
     case 'column':
-      return field.standsFor
-        ? { ...own, standsFor: standing(field.standsFor, granted.writes(field.standsFor.relation)) }
+      return field.aliasOf
+        ? { ...own, aliasOf: restrictAlias(field.aliasOf, granted.writes(field.aliasOf.relation)) }
         : own;
     default:
       return own;
@@ -96,10 +96,10 @@ function restricted<Some extends Field>(field: Some, granted: Granted): Some {
 }
 
 /** A grant of a relation includes the plain column of its foreign key, and nothing else does. */
-function standing(standsFor: StandsFor, writable: boolean): StandsFor {
+function restrictAlias(relation: AliasedRelation, writable: boolean): AliasedRelation {
   return {
-    ...standsFor,
-    insertable: standsFor.insertable && writable,
-    updatable: standsFor.updatable && writable,
+    ...relation,
+    insertable: relation.insertable && writable,
+    updatable: relation.updatable && writable,
   };
 }

@@ -46,7 +46,7 @@ function targetsOfStep({ hops, relation }: ExistsStep): readonly ResourceSchema[
   ];
 }
 
-/** The caller's access to each reached model; undefined if refused. */
+/** The caller's access to each reached model; undefined if denied. */
 type QueryAccess = ReadonlyMap<ResourceSchema, Access | undefined>;
 
 /**
@@ -100,7 +100,9 @@ function restrictedTerm(
 /** The rows over these relations that the caller may see; all rows of models that the filter does not declare. */
 function visibleOver(hops: readonly Relation[], accesses: QueryAccess): Condition {
   return conjunction(
-    hops.map(({ target }, index) => behind(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS)),
+    hops.map(({ target }, index) =>
+      prefixHops(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS),
+    ),
   );
 }
 
@@ -120,13 +122,13 @@ function restrictedPath({ some, operands }: QueriedPath, accesses: QueryAccess):
   if (!steps.every((step) => step !== undefined) || !conditions.every((condition) => condition !== undefined))
     return undefined;
   const isOpen = some.every(({ relation }, index) =>
-    opens(relation.target, some[index + 1] ?? operands, accesses),
+    isNextReadable(relation.target, some[index + 1] ?? operands, accesses),
   );
   return isOpen ? { some: steps, within: conjunction(conditions) } : undefined;
 }
 
 /** True if the caller may read the columns of the target that the next step or operand uses. */
-function opens(
+function isNextReadable(
   target: ResourceSchema,
   next: ExistsStep | readonly Operand[],
   accesses: QueryAccess,
@@ -158,7 +160,7 @@ function conditionOver({ hops, column }: Operand, accesses: QueryAccess): Condit
 
 function overHops(
   hops: readonly Relation[],
-  opensLast: (access: Access, target: ResourceSchema) => boolean,
+  isLastReadable: (access: Access, target: ResourceSchema) => boolean,
   accesses: QueryAccess,
 ): Condition | undefined {
   const conditions: Condition[] = [];
@@ -166,24 +168,24 @@ function overHops(
     const access = accesses.get(hop.target);
     if (!access) return undefined;
     const next = hops[index + 1];
-    const readable = next ? has(access.readable, topOf(next)) : opensLast(access, hop.target);
+    const readable = next ? has(access.readable, topOf(next)) : isLastReadable(access, hop.target);
     if (!readable) return undefined;
-    conditions.push(behind(hops.slice(0, index + 1), access.rows));
+    conditions.push(prefixHops(hops.slice(0, index + 1), access.rows));
   }
   return conjunction(conditions);
 }
 
 /** A condition of a related model, expressed on the model from which the hops start. */
-export function behind(hops: readonly Relation[], condition: Condition): Condition {
+function prefixHops(hops: readonly Relation[], condition: Condition): Condition {
   switch (condition.kind) {
     case 'always':
     case 'never':
       return condition;
     case 'and':
     case 'or':
-      return { kind: condition.kind, conditions: condition.conditions.map((each) => behind(hops, each)) };
+      return { kind: condition.kind, conditions: condition.conditions.map((each) => prefixHops(hops, each)) };
     case 'not':
-      return { kind: 'not', condition: behind(hops, condition.condition) };
+      return { kind: 'not', condition: prefixHops(hops, condition.condition) };
     case 'compare':
     case 'term':
       return {

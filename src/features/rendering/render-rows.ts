@@ -23,22 +23,25 @@ async function readRenderedBody(pieces: AsyncIterable<string>): Promise<Response
   const iterator = pieces[Symbol.asyncIterator]();
   const first = await iterator.next();
   if (first.done === true) return { kind: 'text', text: '' };
-  refuseNoText(first.value);
+  assertText(first.value);
   const second = await iterator.next();
   return second.done === true
     ? { kind: 'text', text: first.value }
-    : { kind: 'stream', pieces: following([first.value, second.value], iterator) };
+    : { kind: 'stream', pieces: remainingPieces([first.value, second.value], iterator) };
 }
 
 /** A chunk that is not text would fail only while the response is written, too late for an error response. */
-function refuseNoText(piece: unknown): void {
+function assertText(piece: unknown): void {
   if (typeof piece !== 'string' && !Buffer.isBuffer(piece))
     throw new TypeError(`A renderer returned a piece that is not text but ${typeof piece}.`);
 }
 
-async function* following(begun: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+async function* remainingPieces(
+  readPieces: readonly string[],
+  rest: AsyncIterator<string>,
+): AsyncGenerator<string> {
   try {
-    yield* begun;
+    yield* readPieces;
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
   } finally {
     await rest.return?.();

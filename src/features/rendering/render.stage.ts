@@ -5,9 +5,8 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { RestContext } from '../../request/rest-context.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import type { Stage } from '../../request/stage.js';
 import { assertAcceptsJson, chooseRenderer, formatOf } from './negotiate-format.js';
 import { renderRows } from './render-rows.js';
 

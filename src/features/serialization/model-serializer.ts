@@ -2,7 +2,7 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../core/schema/field.js';
-import { isEverTaken, isWritableIn } from '../../core/schema/field.js';
+import { isAcceptedInBodies, isWritableIn } from '../../core/schema/field.js';
 import type {
   ParseContext,
   ParsedBody,
@@ -41,7 +41,7 @@ export class ModelSerializer implements Serializer {
       if ('nested' in outcome) {
         // Valid values are kept, so that the application's validators also check them.
         errors[field.name] = outcome.nested;
-        values.set(field.name, outcome.sound);
+        values.set(field.name, outcome.validValues);
       } else if (outcome.errors) errors[field.name] = [...outcome.errors];
       else values.set(field.name, outcome.value);
     }
@@ -58,7 +58,7 @@ function representField(
     case 'link':
       return `${basePath}/${keyText(row.identity ?? row.key)}/${field.relation.name}/`;
     case 'computed':
-      return scalarParser(row.entity ? field.compute(row.entity) : null);
+      return toJsonValue(row.entity ? field.compute(row.entity) : null);
     case 'embedded':
       return representEmbedded(field, row, { value: value as Readonly<Record<string, unknown>>, basePath });
     case 'column':
@@ -78,14 +78,14 @@ function representEmbedded(
   row: Row,
   { value, basePath }: { value: Readonly<Record<string, unknown>>; basePath: string },
 ): unknown {
-  const shown = fields.filter((field) => field.readable);
+  const readable = fields.filter((field) => field.readable);
   return Object.fromEntries(
-    shown.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]),
+    readable.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]),
   );
 }
 
 /** Converts values that JSON cannot represent. */
-function scalarParser(value: unknown): unknown {
+function toJsonValue(value: unknown): unknown {
   if (value === undefined) return null;
   return typeof value === 'bigint' ? value.toString() : value;
 }
@@ -105,12 +105,12 @@ function unknownFields(
 }
 
 function isExposed(field: Field): boolean {
-  return field.readable || isEverTaken(field);
+  return field.readable || isAcceptedInBodies(field);
 }
 
 type MemberOutcome =
   | Outcome<unknown>
-  | { readonly nested: FieldErrors; readonly sound: Readonly<Record<string, unknown>> }
+  | { readonly nested: FieldErrors; readonly validValues: Readonly<Record<string, unknown>> }
   | undefined;
 
 /** Undefined if the member is absent and optional. */
@@ -119,8 +119,8 @@ function parseMember(
   field: Field,
   context: ParseContext,
 ): MemberOutcome {
-  if (!says(body, field.name)) {
-    return field.required && context.operation !== 'partialUpdate' && !isStoodFor(field, body)
+  if (!hasMember(body, field.name)) {
+    return field.required && context.operation !== 'partialUpdate' && !isSetByForeignKey(field, body)
       ? invalid('This field is required.')
       : undefined;
   }
@@ -145,13 +145,15 @@ function parseNull(field: Field): Outcome<null> {
 }
 
 /** JSON has no undefined, but a body returned by a pipe or by the application may: it counts as absent. */
-function says(body: Readonly<Record<string, unknown>>, name: string): boolean {
+function hasMember(body: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.hasOwn(body, name) && body[name] !== undefined;
 }
 
 /** True if the body sets the relation by the plain column of its foreign key, which is writable if the relation is. */
-function isStoodFor(field: Field, body: Readonly<Record<string, unknown>>): boolean {
-  return field.kind === 'to-one' && field.standIn !== undefined && says(body, field.standIn);
+function isSetByForeignKey(field: Field, body: Readonly<Record<string, unknown>>): boolean {
+  return (
+    field.kind === 'to-one' && field.foreignKeyAlias !== undefined && hasMember(body, field.foreignKeyAlias)
+  );
 }
 
 function parseColumn(input: unknown, field: ColumnField): Outcome<Json> {
@@ -187,9 +189,9 @@ function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseCo
     if (outcome === undefined) continue;
     if ('nested' in outcome) {
       errors[field.name] = outcome.nested;
-      values[field.name] = outcome.sound;
+      values[field.name] = outcome.validValues;
     } else if (outcome.errors) errors[field.name] = [...outcome.errors];
     else values[field.name] = outcome.value;
   }
-  return Object.keys(errors).length > 0 ? { nested: errors, sound: values } : valid(values);
+  return Object.keys(errors).length > 0 ? { nested: errors, validValues: values } : valid(values);
 }

@@ -9,7 +9,7 @@ import { restrictFields } from '../permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import { represent } from '../../request/represent-row.js';
 
-/** The representation that GET would return to this caller, for whatever method; only the key if GET hides more. */
+/** The representation that GET would return to this caller, whatever the method of the request; only the key if GET hides more. */
 export async function visibleToGet(
   context: RestContext,
   where: Condition,

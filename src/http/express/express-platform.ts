@@ -63,14 +63,14 @@ function registerExpressFallbacks(adapter: HttpAdapter, server: RestServer): voi
   for (const layer of router?.stack ?? []) makeCaseSensitive(layer, routes);
   indexRoutes(router, (path) => routes.findModelPath(path));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
-    settle(server.handleUnmatched(getExpressExchange(request, response)), next);
+    nextUnlessHandled(server.handleUnmatched(getExpressExchange(request, response)), next);
   });
   adapter.use(
     createErrorMiddleware((error, { request, response, next }) => {
       const exchange = getExpressExchange(request, response);
       if (!server.isGenerated(exchange) || response.headersSent) next(error);
       // Express rejects a path with malformed escapes before routing; the package's own matcher still classifies it.
-      else if (error instanceof URIError) settle(server.handleUnmatched(exchange), next);
+      else if (error instanceof URIError) nextUnlessHandled(server.handleUnmatched(exchange), next);
       else void server.sendError(exchange, error);
     }),
   );
@@ -121,8 +121,9 @@ function makeCaseSensitive(layer: ExpressLayer, routes: GeneratedRoutes): void {
   };
 }
 
-function settle(answered: Promise<boolean>, next: Next): void {
-  answered.then(
+/** Passes a request on to the next middleware if it was not handled, and its error if it failed. */
+function nextUnlessHandled(handled: Promise<boolean>, next: Next): void {
+  handled.then(
     (done) => {
       if (!done) next();
     },

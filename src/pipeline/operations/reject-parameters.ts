@@ -1,8 +1,8 @@
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { foldLists } from '../../request/parse/list-parameters.js';
-import { refuseUnknownParameters } from '../../request/parse/parse-url-keys.js';
-import type { Stage } from '../../request/stage.js';
+import { rejectUnknownParameters } from '../../request/parse/parse-url-keys.js';
+import type { Stage } from '../../request/rest-context.js';
 
 /** In a strict model, throws 400 for unknown parameters of an operation on one object. */
 export function rejectParameters({ strict }: Resource): readonly Stage[] {
@@ -10,7 +10,7 @@ export function rejectParameters({ strict }: Resource): readonly Stage[] {
   return [
     (context) =>
       mapMaybe(context.parameters(), (parameters) => {
-        refuseUnknownParameters(foldLists(parameters, context.resource), context.resource, false);
+        rejectUnknownParameters(foldLists(parameters, context.resource), context.resource, false);
       }),
   ];
 }

@@ -1,9 +1,7 @@
-import { HttpRequester } from '../http-requester.js';
-import type { Stage } from '../stage.js';
+import type { Stage } from '../rest-context.js';
 import { parseUrlKeys } from './parse-url-keys.js';
 
 /** Parses the keys in the URL. Throws 404 for a text that can be no key (contract 3.8). */
 export const parseKeys: Stage = (context) => {
   context.keys = parseUrlKeys(context);
-  if (context.exchange) context.requester = new HttpRequester(context.exchange, context.actor);
 };

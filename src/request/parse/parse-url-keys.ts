@@ -38,12 +38,12 @@ function parseKey(segment: string, resource: Resource): readonly Json[] {
 }
 
 /** In a strict model, throws 400 for parameters that no backend reads. */
-export function refuseUnknownParameters(
+export function rejectUnknownParameters(
   parameters: ReadonlyMap<string, string>,
   resource: Resource,
   isList: boolean,
 ): void {
-  refuseParametersBut(parameters, resource.strict, () => {
+  rejectParametersExcept(parameters, resource.strict, () => {
     const ofLists = isList
       ? [
           ...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
@@ -59,7 +59,7 @@ export function refuseUnknownParameters(
 }
 
 /** If `strict`, throws 400 for parameters other than these. */
-export function refuseParametersBut(
+export function rejectParametersExcept(
   parameters: ReadonlyMap<string, string>,
   strict: boolean,
   known: () => readonly string[],

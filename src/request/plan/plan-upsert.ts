@@ -57,6 +57,8 @@ function bodyValuesOf(field: Field, values: FieldValues): readonly Json[] {
   if (given !== undefined && given !== null)
     return field.kind === 'to-one' ? (given as readonly Json[]) : [given as Json];
   const byColumn =
-    field.kind === 'to-one' && field.standIn !== undefined ? values.get(field.standIn) : undefined;
+    field.kind === 'to-one' && field.foreignKeyAlias !== undefined
+      ? values.get(field.foreignKeyAlias)
+      : undefined;
   return byColumn === undefined || byColumn === null ? [] : [byColumn as Json];
 }

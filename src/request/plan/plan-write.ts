@@ -1,15 +1,12 @@
 import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { AccessControl } from '../../core/contracts/access-control.js';
 import type { Field } from '../../core/schema/field.js';
 import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
 import type {
   ColumnValue,
   CreatePlan,
   DeletePlan,
-  KeyCheck,
   TransactionHooks,
   UpdatePlan,
 } from '../../core/query/plan.js';
@@ -21,12 +18,11 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../request-input.js';
-import { fieldColumns } from '../../core/query/readable-paths.js';
+import { conditionAfterWrite, planKeyChecks } from './key-checks.js';
 import { keyErrorsIn } from './key-fields.js';
-import { divideChecks, nameOnce } from './name-once.js';
+import { assignKeyChecks, resolveDuplicateReferences } from './resolve-duplicate-references.js';
 import { planAddedValues } from './plan-hook-values.js';
-import { joiningPairs, keysIn, leadsNowhereElse, planKeyCheck } from './plan-read.js';
-import type { NamedKey } from './plan-read.js';
+import { joiningPairs } from './plan-read.js';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
@@ -40,15 +36,15 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   const { resource, requester } = context;
   const fixed = columnsOfUrl(context);
   return mapMaybe(
-    resource.hooks.values?.(questionOf(context)) ?? {},
+    resource.hooks.values?.(hookContextOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
-      const { body: parsed, twice } = nameOnce(
+      const { body: parsed, duplicateReferences } = resolveDuplicateReferences(
         withErrors(parseNewBody(context, body, Object.keys(given)), context, fixed),
         resource,
         'create',
       );
-      return mapMaybe(keyChecks(parsed, context), (keys) =>
-        mapMaybe(rowsAfter(context, parsed), (where) => {
+      return mapMaybe(planKeyChecks(context, parsed), (keys) =>
+        mapMaybe(conditionAfterWrite(context, parsed), (where) => {
           // Values of the URL have precedence over those of hooks.
           const added = planAddedValues(given, resource).filter(
             ({ column }) => !fixed.some((each) => each.column.id === column.id),
@@ -61,7 +57,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
             sent: parsed.sent,
             errors: parsed.errors,
             keys,
-            twice,
+            duplicateReferences,
             fixed,
             added,
             where,
@@ -86,13 +82,13 @@ function withErrors(
   fixed: readonly ColumnValue[],
 ): ParsedBody {
   const wrongKey = keyErrorsIn(parsed.values, resource);
-  const unreferable = fixed.some(({ value }) => value === null);
-  if (!wrongKey && !unreferable) return parsed;
+  const isUnreferable = fixed.some(({ value }) => value === null);
+  if (!wrongKey && !isUnreferable) return parsed;
   const errors = emptyFieldErrors();
   addErrors(errors, parsed.errors);
   if (wrongKey) addErrors(errors, wrongKey);
   // The row would have no parent, or the database would refuse it.
-  if (unreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
+  if (isUnreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
   return { ...parsed, errors };
 }
 
@@ -106,9 +102,9 @@ export function planUpdate(
   }: { readonly operation: 'update' | 'partialUpdate'; readonly body: ParsedBody; readonly where: Condition },
 ): MaybePromise<UpdatePlan> {
   const { resource, requester } = context;
-  const { body, twice } = nameOnce(parsed, resource, 'change');
-  return mapMaybe(keyChecks(body, context), (keys) =>
-    mapMaybe(rowsAfter(context, body), (after) => ({
+  const { body, duplicateReferences } = resolveDuplicateReferences(parsed, resource, 'change');
+  return mapMaybe(planKeyChecks(context, body), (keys) =>
+    mapMaybe(conditionAfterWrite(context, body), (after) => ({
       kind: 'update',
       resource,
       requester,
@@ -117,7 +113,7 @@ export function planUpdate(
       values: body.values,
       sent: body.sent,
       errors: body.errors,
-      ...divideChecks(keys, twice),
+      ...assignKeyChecks(keys, duplicateReferences),
       hooks: transactionHooks(operation, context),
     })),
   );
@@ -126,7 +122,7 @@ export function planUpdate(
 /** Plans the deletion of the row that `where` selects. */
 export function planDelete(context: RestContext, where: Condition): DeletePlan {
   const { resource, access } = context;
-  // A permission that throws for this caller counts as a refusal.
+  // A permission that throws for this caller counts as a denial.
   const mayView = (model: ResourceSchema): Promise<boolean> =>
     access.tryAuthorize(model, 'GET').then(
       (granted) => granted !== undefined,
@@ -164,7 +160,7 @@ export function givenFieldsWith(
   added: readonly string[],
 ): ReadonlySet<string> {
   const given = givenFields(route);
-  return added.length === 0 ? given : withOtherNames([...given, ...added], resource);
+  return added.length === 0 ? given : withAliases([...given, ...added], resource);
 }
 
 const GIVEN = new WeakMap<Through, ReadonlySet<string>>();
@@ -185,67 +181,29 @@ export function givenFields({ relation }: Route): ReadonlySet<string> {
 }
 
 /** A given relation includes the plain column of its foreign key, and vice versa. */
-export function withOtherNames(names: readonly string[], { standIns }: ResourceSchema): ReadonlySet<string> {
+export function withAliases(
+  names: readonly string[],
+  { foreignKeyAliases }: ResourceSchema,
+): ReadonlySet<string> {
   const given = new Set(names);
-  for (const { within, names: both } of standIns)
+  for (const { within, names: both } of foreignKeyAliases)
     if (within.length === 0 && both.some((name) => given.has(name))) for (const name of both) given.add(name);
   return given;
 }
 
-/** The keys in a body, each with the rows to which the caller may refer. */
-function keyChecks(
-  { values }: ParsedBody,
-  { resource, access }: RestContext,
-): MaybePromise<readonly KeyCheck[]> {
-  return checked(keysIn(values, resource.fields), access, []);
-}
-
-/** In sequence, as permissions are evaluated. */
-function checked(
-  named: readonly NamedKey[],
-  access: AccessControl,
-  checks: readonly KeyCheck[],
-): MaybePromise<readonly KeyCheck[]> {
-  const next = named[checks.length];
-  return next
-    ? mapMaybe(access.readScope(next.relation.target), (rows) =>
-        checked(named, access, [...checks, planKeyCheck(next, rows)]),
-      )
-    : checks;
-}
-
-/** The condition that the row must meet after the write. */
-function rowsAfter(
-  { resource, scope, access }: RestContext,
-  { values }: ParsedBody,
-): MaybePromise<Condition> {
-  if (resource.overlapping.length === 0) return scope;
-  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns));
-  const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
-  return moved.reduce<MaybePromise<Condition>>(
-    (rows, relation) =>
-      mapMaybe(rows, (before) =>
-        mapMaybe(access.readScope(relation.target), (target) =>
-          conjunction([before, leadsNowhereElse(relation, target)]),
-        ),
-      ),
-    scope,
-  );
-}
-
-function questionOf({ resource, actor, exchange }: RestContext): HookContext {
+function hookContextOf({ resource, actor, exchange }: RestContext): HookContext {
   return { actor, resource, request: exchange?.request };
 }
 
 function transactionHooks(operation: WriteOperation, context: RestContext): TransactionHooks {
   const { before, after } = context.resource.hooks;
-  const question = questionOf(context);
+  const hookContext = hookContextOf(context);
   return {
     ...(before
-      ? { before: (entity, transaction) => before({ ...question, operation, entity, transaction }) }
+      ? { before: (entity, transaction) => before({ ...hookContext, operation, entity, transaction }) }
       : {}),
     ...(after
-      ? { after: (entity, transaction) => after({ ...question, operation, entity, transaction }) }
+      ? { after: (entity, transaction) => after({ ...hookContext, operation, entity, transaction }) }
       : {}),
   };
 }

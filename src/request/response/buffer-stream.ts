@@ -10,13 +10,13 @@ export async function* bufferStream(
   pages: AsyncIterable<readonly Row[]>,
   represent: (row: Row) => Representation,
 ): AsyncGenerator<string> {
-  const held: string[] = [];
+  const buffered: string[] = [];
   let characters = 0;
   for await (const rows of pages) {
     const text = rowsToJson(rows, represent);
     characters += text.length;
-    held.push(text);
-    if (characters > HELD_CHARACTERS) yield* held.splice(0);
+    buffered.push(text);
+    if (characters > HELD_CHARACTERS) yield* buffered.splice(0);
   }
-  yield* held;
+  yield* buffered;
 }

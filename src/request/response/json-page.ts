@@ -8,8 +8,8 @@ export function renderPage(rows: string, { headers, envelope }: PageResponse): R
 }
 
 function enclosed(rows: string, { members, rows: name }: NonNullable<PageResponse['envelope']>): string {
-  const begun = JSON.stringify(members).slice(0, -1);
-  return `${begun}${begun === '{' ? '' : ','}${JSON.stringify(name)}:[${rows}]}`;
+  const opening = JSON.stringify(members).slice(0, -1);
+  return `${opening}${opening === '{' ? '' : ','}${JSON.stringify(name)}:[${rows}]}`;
 }
 
 /** The page as a value. */

@@ -20,19 +20,19 @@ async function renderPages(texts: AsyncIterable<string>): Promise<ResponseBody> 
   return { kind: 'stream', pieces: pieces([first.value, second.value], iterator) };
 }
 
-async function* pieces(begun: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+async function* pieces(readPages: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
   try {
-    let glue = '[';
-    for (const page of begun.filter((each) => each !== '')) {
-      yield glue + page;
-      glue = ',';
+    let separator = '[';
+    for (const page of readPages.filter((each) => each !== '')) {
+      yield separator + page;
+      separator = ',';
     }
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
       if (next.value === '') continue;
-      yield glue + next.value;
-      glue = ',';
+      yield separator + next.value;
+      separator = ',';
     }
-    yield glue === '[' ? '[]' : ']';
+    yield separator === '[' ? '[]' : ']';
   } finally {
     await rest.return?.();
   }

@@ -10,11 +10,11 @@ import type { RestResponse } from './rest-response.js';
  */
 export function problemResponse({ status, body, headers }: RestErrorResponse): RestResponse {
   const detail = 'detail' in body ? body.detail : undefined;
-  const told =
+  const details =
     typeof detail === 'string' ? { detail } : { detail: 'The request has invalid fields.', errors: body };
   return jsonResponse(
     status,
-    { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, ...told },
+    { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, ...details },
     { ...headers, 'Content-Type': PROBLEM_MEDIA_TYPE },
   );
 }

@@ -14,13 +14,13 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'permissions: of several grants the rows of the first hold',
     file: 'src/features/permissions/evaluate-permission.ts',
-    search: 'rows: bothRows(all.rows, answer.rows),',
-    replacement: "rows: all.rows === 'all' ? answer.rows : all.rows,",
+    search: 'rows: bothRows(all.rows, decision.rows),',
+    replacement: "rows: all.rows === 'all' ? decision.rows : all.rows,",
   },
   {
     name: 'nested: a through object is looked for among those of all parents',
     file: 'src/pipeline/resolve-parent.ts',
-    search: 'context.scope = allOf([rows, belongsTo(relation, parent)]);',
+    search: 'context.scope = conjunction([rows, belongsTo(relation, parent)]);',
     replacement: 'context.scope = rows;',
   },
   {
@@ -43,7 +43,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'bulk: one object more than the limit is written',
-    file: 'src/features/bulk/bulk-write.stage.ts',
+    file: 'src/features/bulk/batch.ts',
     search: 'if (count > max) throw InvalidInput.ofNoField(`Ensure this',
     replacement: 'if (count > max + 1) throw InvalidInput.ofNoField(`Ensure this',
   },
@@ -56,8 +56,8 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'conditional: any tag but that of the object is 304',
     file: 'src/features/conditional-requests/is-not-modified.ts',
-    search: 'none?.some(({ opaque }) => opaque === tag)',
-    replacement: 'none?.some(({ opaque }) => opaque !== tag)',
+    search: 'tags?.some(({ opaque }) => opaque === tag)',
+    replacement: 'tags?.some(({ opaque }) => opaque !== tag)',
   },
   {
     name: 'idempotency: another body with the same key is the same request',
@@ -67,7 +67,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'order of checks: Accept comes before the method',
-    file: 'src/pipeline/request-handler.ts',
+    file: 'src/pipeline/rest-pipeline.ts',
     search: 'otherwise: rejecting((method) => new MethodNotAllowed(method)),',
     replacement:
       'otherwise: responding([negotiateFormat(resource, undefined), (context) => { throw new MethodNotAllowed(context.method); }]),',

@@ -29,7 +29,7 @@ const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
 /** The result of one attempt at a transaction, which may be retried after the database has rolled it back. */
 type Attempt<Result> =
   | { readonly kind: 'done'; readonly result: Result }
-  | { readonly kind: 'undone'; readonly error: unknown; readonly begun: boolean };
+  | { readonly kind: 'undone'; readonly error: unknown; readonly hasBegun: boolean };
 
 /**
  * Acquires connections of a data source and releases them: one for related reads outside of a transaction, one for each
@@ -249,7 +249,7 @@ export class ConnectionManager {
         const kind = this.failures.kindOf(attempted.error);
         // Once the application's hooks have run, the locked file may be another one of theirs: then the number of
         // attempts is limited, as for a conflict.
-        if (!(await attempts.retry(kind === 'locked' && attempted.begun ? 'conflict' : kind)))
+        if (!(await attempts.retry(kind === 'locked' && attempted.hasBegun ? 'conflict' : kind)))
           throw attempted.error;
       }
     } catch (error) {
@@ -270,10 +270,10 @@ export class ConnectionManager {
     const { runner } = acquired;
     const transaction = this.transactionOn(runner);
     let restoring: readonly string[] = [];
-    let begun = false;
+    let hasBegun = false;
     try {
       await transaction.begin();
-      begun = true;
+      hasBegun = true;
       restoring = await prepareSession(runner, this.dataSource, this.dialect);
       const result = await work(runner);
       await transaction.commit();
@@ -283,7 +283,7 @@ export class ConnectionManager {
       if (!transaction.isOpen) throw error;
       acquired.broken ||= !(await transaction.rollback());
       acquired.broken ||= this.failures.isConnectionLost(error);
-      return { kind: 'undone', error, begun };
+      return { kind: 'undone', error, hasBegun };
     } finally {
       await this.restore(acquired, restoring);
     }

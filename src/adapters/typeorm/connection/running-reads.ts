@@ -72,11 +72,11 @@ const READS = new RunningReads();
 
 /** The reads of one request over one connection: a single statement, or the few of one page. */
 export class RunningRead {
-  private readonly begun = performance.now();
+  private readonly startedAt = performance.now();
   /** Once a cancel has been sent: whether the connection can be reused. */
   private cancelled: Promise<boolean> | undefined;
   private settle: (() => void) | undefined;
-  private over = false;
+  private hasEnded = false;
 
   private constructor(
     private readonly connection: unknown,
@@ -94,7 +94,7 @@ export class RunningRead {
   }
 
   isToBeCancelled(now: number): boolean {
-    const age = now - this.begun;
+    const age = now - this.startedAt;
     return age >= MIN_AGE && (age >= (this.rules.limit ?? Infinity) || this.requester?.isAborted() === true);
   }
 
@@ -103,7 +103,7 @@ export class RunningRead {
    * reused, after the cancel has completed: until then the cancel could hit the next statement.
    */
   end(): Promise<boolean> | undefined {
-    this.over = true;
+    this.hasEnded = true;
     if (!this.cancelled) READS.remove(this);
     this.settle?.();
     return this.cancelled;
@@ -111,7 +111,7 @@ export class RunningRead {
 
   /** Resolves when the cancel has completed. Does nothing if the read has ended meanwhile. */
   async cancel(): Promise<void> {
-    if (!this.over) await (this.cancelled = this.cancelNow());
+    if (!this.hasEnded) await (this.cancelled = this.cancelNow());
   }
 
   private async cancelNow(): Promise<boolean> {
@@ -138,7 +138,7 @@ export class RunningRead {
     clearTimeout(timer);
     if (good) return true;
     waiting.abort();
-    if (!this.over) {
+    if (!this.hasEnded) {
       rules.canceller.closeSocket(connection);
       await settled;
     }

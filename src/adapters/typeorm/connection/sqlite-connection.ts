@@ -35,7 +35,7 @@ export interface SqliteRunner {
 const BEGIN = 'BEGIN TRANSACTION';
 
 /** SQLite's error for `BEGIN` inside a transaction. */
-const ALREADY_BEGUN = /within a transaction/i;
+const ALREADY_IN_TRANSACTION = /within a transaction/i;
 const COMMIT = 'COMMIT';
 
 /** The replacement of a statement that need not run, such as the `ROLLBACK` of a transaction that has already ended. */
@@ -50,14 +50,14 @@ const NO_OP: DriverStatement = {
  * The error of a statement in a transaction that SQLite has already rolled back. The code is SQLite's own for this
  * case.
  */
-export class TransactionUndone extends Error {
+export class TransactionRolledBack extends Error {
   readonly code = 'SQLITE_ABORT_ROLLBACK';
 
   constructor() {
     super(
       'SQLite has rolled this transaction back, because of an error in it: nothing of it is stored. Roll it back, and begin it anew.',
     );
-    this.name = 'TransactionUndone';
+    this.name = 'TransactionRolledBack';
   }
 }
 
@@ -79,8 +79,8 @@ const CONNECTIONS = new WeakMap<DataSource, SqliteConnection>();
 export class SqliteConnection {
   private readonly guarded = new WeakSet<object>();
   private readonly lockings = new WeakMap<DriverConnection, Locking>();
-  /** The asynchronous context of this adapter's work, until that is over. */
-  private readonly adapterContext = new AsyncLocalStorage<{ over: boolean }>();
+  /** The asynchronous context of this adapter's work, until that is finished. */
+  private readonly adapterContext = new AsyncLocalStorage<{ isFinished: boolean }>();
   /** True while TypeORM begins a transaction that SQLite has already begun. */
   private isBegun = false;
   /** How long a COMMIT of this adapter is retried, in milliseconds. */
@@ -105,7 +105,7 @@ export class SqliteConnection {
       connection.exec('BEGIN');
     } catch (error) {
       // A closed database cannot begin a transaction either, and is not in one.
-      return ALREADY_BEGUN.test(String(error));
+      return ALREADY_IN_TRANSACTION.test(String(error));
     }
     connection.exec('ROLLBACK');
     return false;
@@ -161,11 +161,11 @@ export class SqliteConnection {
    */
   async asAdapter<Result>(run: () => Promise<Result>): Promise<Result> {
     if (!this.locking.writes) return run();
-    const context = { over: false };
+    const context = { isFinished: false };
     try {
       return await this.adapterContext.run(context, run);
     } finally {
-      context.over = true;
+      context.isFinished = true;
     }
   }
 
@@ -180,9 +180,9 @@ export class SqliteConnection {
       : run();
   }
 
-  /** @throws TransactionUndone if the runner's transaction has been rolled back by SQLite. */
+  /** @throws TransactionRolledBack if the runner's transaction has been rolled back by SQLite. */
   assertTransaction(queryRunner: QueryRunner): void {
-    if (queryRunner.isTransactionActive && !this.isInTransaction) throw new TransactionUndone();
+    if (queryRunner.isTransactionActive && !this.isInTransaction) throw new TransactionRolledBack();
   }
 
   private get connection(): DriverConnection {
@@ -226,7 +226,7 @@ export class SqliteConnection {
       const { reader, readonly } = statement;
       const run = (take: (from: DriverStatement) => unknown): unknown => {
         if (!this.mustRun(sql, runner)) return take(NO_OP);
-        return this.adapterContext.getStore()?.over === false
+        return this.adapterContext.getStore()?.isFinished === false
           ? this.runWithoutWaiting(readonly, () => take(statement))
           : take(statement);
       };
@@ -241,7 +241,7 @@ export class SqliteConnection {
 
   private async repeatCommit(patience: number): Promise<void> {
     for (const attempts = new RetryBudget(patience); ;) {
-      if (!this.isInTransaction) throw new TransactionUndone();
+      if (!this.isInTransaction) throw new TransactionRolledBack();
       try {
         this.withZeroTimeout(() => this.connection.exec(COMMIT));
         return;
@@ -263,7 +263,7 @@ export class SqliteConnection {
     if (this.isBegun && sql === BEGIN) return false;
     if (runner.transactionDepth === 0 || this.isInTransaction) return true;
     if (/^\s*ROLLBACK/i.test(sql)) return false;
-    throw new TransactionUndone();
+    throw new TransactionRolledBack();
   }
 }
 

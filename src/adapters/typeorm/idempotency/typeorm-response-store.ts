@@ -3,12 +3,12 @@ import { In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import { storesResponses } from '../../../core/contracts/idempotency.js';
-import { CLAIM_LEASE, ENDED_ANSWERS, ENDED_EVERY } from '../../../core/schema/limits.js';
+import { CLAIM_LEASE, EXPIRED_RECORDS, EXPIRY_INTERVAL } from '../../../core/schema/limits.js';
 import type {
-  IdempotencyStore,
   Claim,
   ClaimOutcome,
   ClaimRequest,
+  IdempotencyStore,
 } from '../../../core/contracts/response-store.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
@@ -60,15 +60,15 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
       const isExpired = stored.ends <= now || (stored.token !== null && stored.lease <= now);
       if (!isExpired && stored.fingerprint !== request.fingerprint) return { kind: 'other' };
       if (!isExpired)
-        return stored.token === null ? { kind: 'answered', answer: stored.answer } : { kind: 'running' };
+        return stored.token === null ? { kind: 'completed', response: stored.answer } : { kind: 'running' };
       if (await this.takeOver(stored, claim, request)) return { kind: 'claimed', claim };
     }
     return { kind: 'running' };
   }
 
-  async complete({ id, token, ends }: Claim, answer: string, transaction: object): Promise<boolean> {
+  async complete({ id, token, ends }: Claim, response: string, transaction: object): Promise<boolean> {
     const manager = transaction as EntityManager;
-    const [first = '', ...more] = partsOf(asciiJson(answer));
+    const [first = '', ...more] = partsOf(asciiJson(response));
     const { affected } = await manager
       .createQueryBuilder()
       .update(this.record)
@@ -180,7 +180,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
   private async removeExpired(): Promise<void> {
     const now = Date.now();
     if (now < this.nextRemoval) return;
-    this.nextRemoval = now + ENDED_EVERY * 1000;
+    this.nextRemoval = now + EXPIRY_INTERVAL * 1000;
     try {
       const { connections } = this.tools;
       const expired = await connections.reading('primary', ({ manager }) =>
@@ -190,7 +190,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
           .from(this.record, 'record')
           .where({ part: 0, ends: LessThanOrEqual(now) })
           .orderBy('record.ends')
-          .limit(ENDED_ANSWERS)
+          .limit(EXPIRED_RECORDS)
           .getRawMany<{ readonly id: string }>(),
       );
       if (expired.length === 0) return;
@@ -205,7 +205,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
           .callListeners(false)
           .execute(),
       );
-      if (expired.length === ENDED_ANSWERS) this.nextRemoval = now;
+      if (expired.length === EXPIRED_RECORDS) this.nextRemoval = now;
     } catch {
       // Repeated by a later request.
     }

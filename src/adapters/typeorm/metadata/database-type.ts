@@ -87,11 +87,11 @@ function fixedLengthTextType(typed: TypedColumn): DataType {
 }
 
 function textType(typed: TypedColumn): DataType {
-  return { kind: 'string', trim: true, ...looseness(typed), ...lengthOf(typed), ...maxBytesOf(typed) };
+  return { kind: 'string', trim: true, ...inexactEquality(typed), ...lengthOf(typed), ...maxBytesOf(typed) };
 }
 
 /** A collation declared on the column may compare different texts as equal. */
-function looseness({ column, family }: TypedColumn): { loose?: boolean } {
+function inexactEquality({ column, family }: TypedColumn): { loose?: boolean } {
   return family === 'postgres' && column.collation ? { loose: true } : {};
 }
 

@@ -190,7 +190,7 @@ function describeType(
     };
   const { type } = described;
   const settable = column.isUpdate && !isGenerated(column);
-  const unfitKey = column.isPrimary ? whyNoKey(type, dataSource) : undefined;
+  const unfitKey = column.isPrimary ? unfitKeyReason(type, dataSource) : undefined;
   return {
     type,
     unversioned: isUnversioned(column, type, { metadata, dataSource, settable }),
@@ -217,7 +217,7 @@ function hasFullTextIndex(column: ColumnMetadata, { indices }: EntityMetadata): 
 }
 
 /** Why a column of this type cannot be a primary key: TypeORM would not find exactly one row by its value. */
-function whyNoKey(type: DataType, dataSource: DataSource): string | undefined {
+function unfitKeyReason(type: DataType, dataSource: DataSource): string | undefined {
   switch (type.kind) {
     case 'datetime':
       return type.digits > 3

@@ -8,8 +8,8 @@ import type { BatchPlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { runHook } from './run-hook.js';
-import { NO_ERRORS } from './write-step.js';
-import type { PreparedWrite, PreparableWrite } from './write-step.js';
+import { NO_ERRORS } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite } from './row-writer.js';
 
 export const MISSING = 'missing';
 export const DELETED = 'deleted';
@@ -31,24 +31,24 @@ export async function writeEach(
   turn: (step: PreparableWrite<StepOutcome>, index: number) => void,
 ): Promise<readonly Row[]> {
   const { skipsMissing, completed } = plan;
-  const begun: PreparedWrite<StepOutcome>[] = [];
+  const prepared: PreparedWrite<StepOutcome>[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
-    begun.push(isFailedStep(step.errors) ? invalidWrite(step.errors) : await step.prepare(runner));
+    prepared.push(isFailedStep(step.errors) ? invalidWrite(step.errors) : await step.prepare(runner));
   }
   // The errors of all steps are reported together.
-  if (stepErrorsOf(begun, plan).some(isFailedStep))
-    throwStepErrors(stepErrorsOf(await checkAll(begun), plan));
+  if (stepErrorsOf(prepared, plan).some(isFailedStep))
+    throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
   const written: Row[] = [];
-  const refused: BulkStepError[] = [];
+  const stepErrors: BulkStepError[] = [];
   for (const [index, step] of steps.entries()) {
     turn(step, index);
-    const current = isStale(plan, index, begun[index]) ? await step.prepare(runner) : begun[index];
+    const current = isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
     const { outcome, errors } = await tryWrite(current);
     if (typeof outcome === 'object') written.push(outcome);
-    refused.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
+    stepErrors.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
   }
-  throwStepErrors(refused);
+  throwStepErrors(stepErrors);
   await runHook(completed, written, { runner, dialect });
   return written;
 }
@@ -77,10 +77,10 @@ export function stepErrorsOf(
 
 /** Sequentially, because they share a connection. */
 export async function checkAll(
-  begun: readonly PreparedWrite<StepOutcome>[],
+  prepared: readonly PreparedWrite<StepOutcome>[],
 ): Promise<readonly Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>[]> {
   const all = [];
-  for (const each of begun) all.push(each.check ? await each.check() : each);
+  for (const each of prepared) all.push(each.check ? await each.check() : each);
   return all;
 }
 

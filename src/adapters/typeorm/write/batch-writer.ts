@@ -9,9 +9,8 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
-import type { RowWriter, WriterTools } from './row-writer.js';
-import { notFound, NO_ERRORS } from './write-step.js';
-import type { PreparedWrite, PreparableWrite } from './write-step.js';
+import { NO_ERRORS, notFound } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {
   checkAll,
   DELETED,
@@ -84,9 +83,9 @@ export class BatchWriter {
     if (steps.length < 2) return;
     await this.parts.tools.connections.transact(async (runner) => {
       await this.lockAll(plan, runner);
-      const begun: PreparedWrite<StepOutcome>[] = [];
-      for (const step of steps) begun.push(await step.prepare(runner));
-      throwStepErrors(stepErrorsOf(await checkAll(begun), plan));
+      const prepared: PreparedWrite<StepOutcome>[] = [];
+      for (const step of steps) prepared.push(await step.prepare(runner));
+      throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
     }, requesterOf(plan));
   }
 
@@ -97,29 +96,29 @@ export class BatchWriter {
   private async prepareSteps({ steps }: BatchPlan): Promise<readonly PreparableWrite<StepOutcome>[]> {
     const keys = steps.map(keysOf);
     const known = await this.parts.tools.lookups.lookUpEach(keys);
-    const made: PreparableWrite<StepOutcome>[] = [];
+    const prepared: PreparableWrite<StepOutcome>[] = [];
     for await (const [index, step] of inSlices(steps.entries())) {
       switch (step.kind) {
         case 'create':
-          made.push(
+          prepared.push(
             mapped(await this.parts.writerOf(step.resource).prepareCreate(step, known[index]), createdRow),
           );
           break;
         case 'update':
-          made.push(mapped(await this.parts.writerOf(step.resource).prepareUpdate(step), changedRow));
+          prepared.push(mapped(await this.parts.writerOf(step.resource).prepareUpdate(step), changedRow));
           break;
         case 'delete':
-          made.push(
+          prepared.push(
             mapped(this.parts.writerOf(step.resource).prepareDelete(step), (deleted) =>
               deleted ? DELETED : MISSING,
             ),
           );
           break;
         case 'upsert':
-          made.push(await this.prepareUpsert(step, known[index]));
+          prepared.push(await this.prepareUpsert(step, known[index]));
           break;
         case 'refused':
-          made.push({
+          prepared.push({
             errors: step.errors,
             prepare: () => Promise.resolve(notFound(MISSING)),
             translateError: (error) => Promise.resolve(error),
@@ -129,7 +128,7 @@ export class BatchWriter {
           step satisfies never;
       }
     }
-    return made;
+    return prepared;
   }
 
   /**
@@ -172,8 +171,8 @@ export class BatchWriter {
           { runner, tools: this.parts.toolsOf(resource) },
         );
         chosen = found ? change : creation;
-        const begun = await chosen.prepare(runner);
-        return found ? begun : { ...begun, errors: { ...creation.errors, ...begun.errors } };
+        const prepared = await chosen.prepare(runner);
+        return found ? prepared : { ...prepared, errors: { ...creation.errors, ...prepared.errors } };
       },
       translateError: (error) => chosen.translateError(error),
     };

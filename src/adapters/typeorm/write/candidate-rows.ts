@@ -48,16 +48,16 @@ export class CandidateRows {
   }
 
   isNewRowPermitted(entity: ObjectLiteral, { where, exactly, hooked }: NewRow): Promise<boolean> {
-    const held = new Map<Column, CandidateValue>();
+    const values = new Map<Column, CandidateValue>();
     const columns = new Set<string>();
     for (const { column, metadata } of this.columnsOf(where)) {
       const value =
         this.exactly(column, exactly) ?? this.insertedValue(this.written(entity, metadata), metadata);
-      if (value) held.set(column, value);
+      if (value) values.set(column, value);
       else columns.add(column.id);
     }
     return isCandidatePermitted(
-      { resource: this.resource, values: held },
+      { resource: this.resource, values },
       mayMatch(where, { columns, referring: hooked || this.hasAfterInsertHooks() }),
       this.tools,
     );
@@ -67,17 +67,17 @@ export class CandidateRows {
     entity: ObjectLiteral,
     { where, exactly, stored, before }: ChangedRow,
   ): Promise<boolean> {
-    const held = new Map<Column, CandidateValue>();
+    const values = new Map<Column, CandidateValue>();
     for (const { column, metadata } of this.columnsOf(where)) {
       const raw = this.written(entity, metadata);
       const changes = raw !== undefined && !isDeepStrictEqual(raw, before.get(column));
-      held.set(
+      values.set(
         column,
         this.exactly(column, exactly) ??
           (changes ? { kind: 'value', raw } : updatedValue(this.defaultOf(metadata), metadata)),
       );
     }
-    return isCandidatePermitted({ resource: this.resource, values: held, stored }, where, this.tools);
+    return isCandidatePermitted({ resource: this.resource, values, stored }, where, this.tools);
   }
 
   /** Whether a hook or listener of the application may insert rows that refer to the new one. */
@@ -198,11 +198,11 @@ export function areValuesPermitted(
     tools,
   }: { readonly resource: ResourceSchema; readonly where: Condition; readonly tools: WriterTools },
 ): Promise<boolean> {
-  const held = new Map(
+  const candidate = new Map(
     values.map(({ column, value }): [Column, CandidateValue] => [
       column,
       { kind: 'value', raw: value === null ? null : tools.dialect.encode(value, column.type) },
     ]),
   );
-  return isCandidatePermitted({ resource, values: held }, where, tools);
+  return isCandidatePermitted({ resource, values: candidate }, where, tools);
 }

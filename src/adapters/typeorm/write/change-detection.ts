@@ -65,7 +65,7 @@ function valueUnless(differs: boolean): ChangeDetection | undefined {
 /** The digits that a JavaScript number represents exactly. */
 const EXACT_DIGITS = 15;
 
-/** PostgreSQL's driver loads texts, SQLite's loads numbers. A property is a number if its class says so. */
+/** PostgreSQL's driver loads texts, SQLite's loads numbers. A property is a number if its class declares it. */
 function decimalDetection(
   { precision }: TypeOf<'decimal'>,
   metadata: ColumnMetadata,

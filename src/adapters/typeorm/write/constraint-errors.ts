@@ -5,7 +5,7 @@ import {
 } from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { RestException } from '../../../core/errors/rest-exception.js';
-import { isEverTaken } from '../../../core/schema/field.js';
+import { isAcceptedInBodies } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
@@ -69,13 +69,13 @@ function fieldOfColumn(
   resource: ResourceSchema,
   sent: FieldValues,
 ): Field | undefined {
-  const shown = resource.fields.filter((field) => field.readable || isEverTaken(field));
-  const relation = shown.find(
+  const exposed = resource.fields.filter((field) => field.readable || isAcceptedInBodies(field));
+  const relation = exposed.find(
     (field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column),
   );
-  const standIn = relation?.kind === 'to-one' ? relation.standIn : undefined;
-  if (standIn !== undefined && sent.has(standIn)) return resource.fieldsByName.get(standIn);
-  return relation ?? shown.find((field) => holdsColumn(field, column));
+  const alias = relation?.kind === 'to-one' ? relation.foreignKeyAlias : undefined;
+  if (alias !== undefined && sent.has(alias)) return resource.fieldsByName.get(alias);
+  return relation ?? exposed.find((field) => holdsColumn(field, column));
 }
 
 function holdsColumn(field: Field, column: string | undefined): boolean {

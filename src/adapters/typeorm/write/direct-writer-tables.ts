@@ -8,7 +8,7 @@ const KNOWN = new WeakMap<DataSource, DirectWriterTables>();
  * write.
  */
 export class DirectWriterTables {
-  private readonly answers = new Map<EntityMetadata, Promise<boolean> | boolean>();
+  private readonly plainTables = new Map<EntityMetadata, Promise<boolean> | boolean>();
 
   static of(dataSource: DataSource): DirectWriterTables {
     const known = KNOWN.get(dataSource) ?? new DirectWriterTables();
@@ -17,27 +17,27 @@ export class DirectWriterTables {
   }
 
   isPlain(metadata: EntityMetadata, tools: WriterTools): Promise<boolean> | boolean {
-    const known = this.answers.get(metadata);
+    const known = this.plainTables.get(metadata);
     if (known !== undefined) return known;
-    const asked = this.query(metadata, tools);
-    this.answers.set(metadata, asked);
-    return asked;
+    const queried = this.query(metadata, tools);
+    this.plainTables.set(metadata, queried);
+    return queried;
   }
 
   private async query(
     metadata: EntityMetadata,
     { dialect, connections, tables }: WriterTools,
   ): Promise<boolean> {
-    const question = dialect.returning?.plainTable(metadata.tableName, tables.pathOf(metadata));
+    const statement = dialect.returning?.plainTable(metadata.tableName, tables.pathOf(metadata));
     try {
-      const answer =
-        question !== undefined &&
+      const isPlain =
+        statement !== undefined &&
         (await connections.needsNoPreparation()) &&
-        Number((await connections.read(question, 'primary'))[0]?.[0] ?? 0) === 1;
-      this.answers.set(metadata, answer);
-      return answer;
+        Number((await connections.read(statement, 'primary'))[0]?.[0] ?? 0) === 1;
+      this.plainTables.set(metadata, isPlain);
+      return isPlain;
     } catch (error) {
-      this.answers.delete(metadata);
+      this.plainTables.delete(metadata);
       throw error;
     }
   }

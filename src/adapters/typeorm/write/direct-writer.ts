@@ -14,11 +14,10 @@ import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
-import type { RowWriter, WriterTools } from './row-writer.js';
+import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './row-writer.js';
+import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 import { StoredRows } from './stored-rows.js';
 import type { StoredRow } from './stored-rows.js';
-import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './write-step.js';
-import type { PreparableWrite } from './write-step.js';
 
 export interface DirectWriterParts {
   readonly general: RowWriter;
@@ -150,7 +149,7 @@ export class DirectWriter implements RowWriter {
     return row ?? writeAlone(step, this.tools.connections, plan.requester);
   }
 
-  /** Updates a row whose entity is valid, if it is still in the state in which the validators have judged it. */
+  /** Updates a row whose entity is valid, if it is still in the state in which the validators have checked it. */
   private async updateValid(plan: UpdatePlan, changes: RowChanges): Promise<Row | undefined> {
     const rows = this.storedRows;
     const row = rows && (await this.findValid(plan, rows));
@@ -189,10 +188,10 @@ export class DirectWriter implements RowWriter {
     return {
       ...general,
       prepare: async (runner) => {
-        const begun = await general.prepare(runner);
+        const prepared = await general.prepare(runner);
         const write = async (): Promise<Row | undefined> =>
-          (await this.executeWithin(statement, runner)) ?? begun.write();
-        return begun.missing || hasErrors(begun.errors) ? begun : { ...begun, write };
+          (await this.executeWithin(statement, runner)) ?? prepared.write();
+        return prepared.missing || hasErrors(prepared.errors) ? prepared : { ...prepared, write };
       },
     };
   }

@@ -3,7 +3,7 @@ import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { underSentNames } from './duplicate-rows.js';
+import { underSentNames } from './duplicate-references.js';
 import type { WriterTools } from './row-writer.js';
 
 /** The errors of a body, of its keys and of the application's validators together. */

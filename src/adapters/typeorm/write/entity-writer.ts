@@ -9,7 +9,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
-import { contradictionErrors, prepareUpdateByOneName } from './duplicate-rows.js';
+import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { emptyRelations } from './empty-relations.js';
 import { entityErrors } from './entity-errors.js';
 import { EntityRemover } from './entity-remover.js';
@@ -22,14 +22,12 @@ import { ListenerRelations } from './listener-relations.js';
 import { LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
 import { completeCreate, runHook } from './run-hook.js';
-import type { WriterTools } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
+import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { selectForUpdate } from './select-for-update.js';
-import { StepWriter } from './transactional-writer.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
-import { prepared, notFound, NO_ERRORS } from './write-step.js';
-import type { PreparableWrite } from './write-step.js';
 
 /** An entity under update, and its previous values of the columns that the grant reads. */
 interface Changed {
@@ -81,7 +79,10 @@ export class EntityWriter extends StepWriter {
     };
     let tried: ObjectLiteral | undefined;
     return {
-      errors: await this.errorsOf(make(), plan, [errors, contradictionErrors(plan.twice ?? [], found)]),
+      errors: await this.errorsOf(make(), plan, [
+        errors,
+        contradictionErrors(plan.duplicateReferences ?? [], found),
+      ]),
       prepare: async (runner) => {
         await this.tree?.begin(runner);
         const entity = (tried = make());
@@ -120,8 +121,11 @@ export class EntityWriter extends StepWriter {
   }
 
   prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined> {
-    if (plan.twice && plan.twice.length > 0)
-      return prepareUpdateByOneName(plan, { tools: this.tools, change: (once) => this.prepareUpdate(once) });
+    if (plan.duplicateReferences && plan.duplicateReferences.length > 0)
+      return prepareUpdateByOneReference(plan, {
+        tools: this.tools,
+        change: (once) => this.prepareUpdate(once),
+      });
     let changed: Changed | undefined;
     return {
       errors: NO_ERRORS,
@@ -188,7 +192,8 @@ export class EntityWriter extends StepWriter {
           { runner, tools: this.tools },
         );
         // Without its relations: TypeORM would cascade into related objects that were loaded with it.
-        const entity = key && (await this.entities.loadWith(this.related?.kept ?? [], key, runner));
+        const entity =
+          key && (await this.entities.loadWith(this.related?.loadableOnRemoval ?? [], key, runner));
         return key && entity
           ? prepared(() => this.performDelete(plan, { entity, identity: key, runner }))
           : notFound(false);
@@ -249,7 +254,7 @@ export class EntityWriter extends StepWriter {
     return entityErrors(entity, plan, { ofKeys, resource: this.resource, tools: this.tools });
   }
 
-  private translate(error: unknown, judgement: TranslatedWriteError): Promise<unknown> {
-    return translateWriteError(error, judgement, { ...this.model, tools: this.tools });
+  private translate(error: unknown, write: TranslatedWriteError): Promise<unknown> {
+    return translateWriteError(error, write, { ...this.model, tools: this.tools });
   }
 }

@@ -14,12 +14,10 @@ import { areValuesPermitted } from './candidate-rows.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import { Scope } from '../../../sql/query-scope.js';
-import type { WriterTools } from './row-writer.js';
-import { StepWriter } from './transactional-writer.js';
+import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
+import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { constraintError } from './constraint-errors.js';
 import { completeCreate } from './run-hook.js';
-import { prepared, notFound, NO_ERRORS } from './write-step.js';
-import type { PreparableWrite } from './write-step.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
 const PAIR_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);

@@ -7,9 +7,9 @@ interface Tree {
   [relation: string]: Tree;
 }
 
-interface Wanted {
+interface LoadedRelation {
   readonly relation: RelationMetadata;
-  readonly beyond: Tree;
+  readonly nested: Tree;
 }
 
 /**
@@ -17,7 +17,7 @@ interface Wanted {
  * entity's keys are known. Otherwise a relation contains an object with the key only.
  */
 export class ListenerRelations {
-  private constructor(private readonly wanted: readonly Wanted[]) {}
+  private constructor(private readonly wanted: readonly LoadedRelation[]) {}
 
   /** Undefined if the listeners need none. */
   static of(
@@ -30,28 +30,28 @@ export class ListenerRelations {
         ({ propertyPath }) => path === propertyPath || path.startsWith(`${propertyPath}.`),
       );
       if (!relation || relation.isLazy) continue;
-      const beyond = wanted.get(relation) ?? {};
-      wanted.set(relation, beyond);
-      addPath(beyond, path.slice(relation.propertyPath.length + 1));
+      const nested = wanted.get(relation) ?? {};
+      wanted.set(relation, nested);
+      addPath(nested, path.slice(relation.propertyPath.length + 1));
     }
     return wanted.size === 0
       ? undefined
-      : new ListenerRelations([...wanted].map(([relation, beyond]) => ({ relation, beyond })));
+      : new ListenerRelations([...wanted].map(([relation, nested]) => ({ relation, nested })));
   }
 
   /**
    * The properties that may be loaded on an entity that is removed: through the others TypeORM would remove the related
    * objects too.
    */
-  get kept(): readonly string[] {
+  get loadableOnRemoval(): readonly string[] {
     return this.wanted.flatMap(({ relation }) =>
       isRemovedOver(relation) || relation.embeddedMetadata ? [] : relation.propertyPath,
     );
   }
 
   async load(entity: ObjectLiteral, runner: QueryRunner, removing = false): Promise<void> {
-    for (const { relation, beyond } of this.wanted)
-      if (!removing || !isRemovedOver(relation)) await loadRelated(entity, { relation, beyond }, runner);
+    for (const { relation, nested } of this.wanted)
+      if (!removing || !isRemovedOver(relation)) await loadRelated(entity, { relation, nested }, runner);
   }
 }
 
@@ -67,7 +67,7 @@ function addPath(tree: Tree, path: string): void {
 
 async function loadRelated(
   entity: ObjectLiteral,
-  { relation, beyond }: Wanted,
+  { relation, nested }: LoadedRelation,
   runner: QueryRunner,
 ): Promise<void> {
   const where: ObjectLiteral = {};
@@ -81,7 +81,7 @@ async function loadRelated(
   }
   const found = await runner.manager.findOne<ObjectLiteral>(relation.inverseEntityMetadata.target, {
     where,
-    relations: asTrue(beyond),
+    relations: toRelationsOption(nested),
     loadEagerRelations: false,
   });
   if (!found) return;
@@ -96,11 +96,11 @@ async function loadRelated(
 }
 
 /** Converts `{ owner: {} }` to `{ owner: true }`. */
-function asTrue(tree: Tree): ObjectLiteral {
+function toRelationsOption(tree: Tree): ObjectLiteral {
   return Object.fromEntries(
     Object.entries(tree).map(([name, inner]) => [
       name,
-      Object.keys(inner).length === 0 ? true : asTrue(inner),
+      Object.keys(inner).length === 0 ? true : toRelationsOption(inner),
     ]),
   );
 }

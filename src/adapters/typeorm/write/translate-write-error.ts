@@ -5,7 +5,7 @@ import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
-import { underSentNames } from './duplicate-rows.js';
+import { underSentNames } from './duplicate-references.js';
 import { constraintError } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
 import { uncheckedKey } from './unchecked-key.js';
@@ -54,7 +54,7 @@ function underSentName(
   plan: TranslatedWriteError['plan'],
   resource: ResourceSchema,
 ): unknown {
-  return error instanceof InvalidInput && resource.standIns.length > 0
+  return error instanceof InvalidInput && resource.foreignKeyAliases.length > 0
     ? new InvalidInput(underSentNames(error.fields, resource, plan))
     : error;
 }

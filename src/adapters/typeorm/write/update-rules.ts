@@ -57,7 +57,7 @@ function computedColumns(
 
 /**
  * Without a column that is not selected: TypeORM has no stored value to compare, so that each written value is a change.
- * A comparison would tell by the version whether the caller knows the stored value.
+ * After a comparison, the version would disclose whether the written value equals the stored one.
  */
 function detectionsOf(
   resource: ResourceSchema,

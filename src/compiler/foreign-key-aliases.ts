@@ -2,7 +2,7 @@ import type { ColumnDescription, EntityDescription } from '../core/schema/entity
 import type { ColumnField, InnerField, ToOneField } from '../core/schema/field.js';
 import type { ForeignKeys } from './foreign-keys.js';
 
-interface PlaceholderSource {
+interface AliasSource {
   readonly entity: EntityDescription;
   readonly foreignKeys: ForeignKeys;
   /** Whether bodies may contain a column. */
@@ -20,23 +20,23 @@ interface Pair {
  * because a column in another object has another path in a body. Excludes columns of a composite key and of several
  * relations, which do not identify a row alone.
  */
-export function withPlaceholders(
+export function withForeignKeyAliases(
   fields: readonly InnerField[],
-  source: PlaceholderSource,
+  source: AliasSource,
 ): readonly InnerField[] {
   const found = fields.flatMap((field) => pairOf(field, fields, source));
   if (found.length === 0) return fields;
   return fields.map((field) => {
     const pair = found.find((each) => each.field === field || each.relation === field);
     if (!pair) return field;
-    return field.kind === 'to-one' ? { ...field, standIn: pair.field.name } : placeholderFor(pair);
+    return field.kind === 'to-one' ? { ...field, foreignKeyAlias: pair.field.name } : aliasField(pair);
   });
 }
 
 function pairOf(
   field: InnerField,
   fields: readonly InnerField[],
-  { entity, foreignKeys, isOpen }: PlaceholderSource,
+  { entity, foreignKeys, isOpen }: AliasSource,
 ): readonly Pair[] {
   if (field.kind !== 'column') return [];
   const refers = foreignKeys.get(field.column.id);
@@ -51,12 +51,12 @@ function pairOf(
   return isWritable && relation ? [{ field, column, relation }] : [];
 }
 
-function placeholderFor({ field, column, relation }: Pair): ColumnField {
+function aliasField({ field, column, relation }: Pair): ColumnField {
   return {
     ...field,
     nullable: relation.nullable,
     refers: relation.relation,
-    standsFor: {
+    aliasOf: {
       relation: relation.name,
       insertable: relation.insertable && column.insertable,
       updatable: relation.updatable && column.updatable,

@@ -2,26 +2,29 @@ import type { QueryRunner } from 'typeorm';
 import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { equals, NEVER } from '../../../core/query/condition.js';
-import type { FieldValues, KeyCheck, NamedTwice, UpdatePlan } from '../../../core/query/plan.js';
+import type { DuplicateReference, FieldValues, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { contradiction, isKeyOf, withoutValue } from '../../../core/values/named-rows.js';
+import { contradiction, isKeyOf, withoutValue } from '../../../core/values/duplicate-references.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
-import type { WriterTools } from './row-writer.js';
-import { notFound, NO_ERRORS } from './write-step.js';
-import type { PreparableWrite } from './write-step.js';
+import { NO_ERRORS, notFound } from './row-writer.js';
+import type { PreparableWrite, WriterTools } from './row-writer.js';
 
 /**
- * The errors of a new object that refers to a row by two names, with different rows. A row that does not exist has its
- * error already.
+ * The errors of a new object whose duplicate references lead to different rows. A row that does not exist has its error
+ * already.
  */
-export function contradictionErrors(twice: readonly NamedTwice[], { referenced }: KeyLookup): FieldErrors {
+export function contradictionErrors(
+  duplicateReferences: readonly DuplicateReference[],
+  { referenced }: KeyLookup,
+): FieldErrors {
   const errors = emptyFieldErrors();
-  for (const named of twice) {
-    const [one] = referenced.get(named.byRelation.path.join('.')) ?? [];
-    const [other] = referenced.get(named.byColumn.path.join('.')) ?? [];
-    if (one !== undefined && other !== undefined && one !== other) addErrors(errors, contradiction(named));
+  for (const reference of duplicateReferences) {
+    const [one] = referenced.get(reference.byRelation.path.join('.')) ?? [];
+    const [other] = referenced.get(reference.byColumn.path.join('.')) ?? [];
+    if (one !== undefined && other !== undefined && one !== other)
+      addErrors(errors, contradiction(reference));
   }
   return errors;
 }
@@ -29,15 +32,15 @@ export function contradictionErrors(twice: readonly NamedTwice[], { referenced }
 /** Maps errors of a foreign key with two names to the name that the body contains. */
 export function underSentNames(
   errors: FieldErrors,
-  { standIns }: Pick<ResourceSchema, 'standIns'>,
+  { foreignKeyAliases }: Pick<ResourceSchema, 'foreignKeyAliases'>,
   plan: { readonly values: FieldValues; readonly errors: FieldErrors },
 ): FieldErrors {
-  if (standIns.length === 0) return errors;
+  if (foreignKeyAliases.length === 0) return errors;
   // A value that could not be parsed is only in the errors of the body.
   const isSent = (name: string): boolean => plan.values.has(name) || name in plan.errors;
   const renamed = emptyFieldErrors();
   const others = new Map(
-    standIns.flatMap(({ within, names: [relation, column] }): [string, string][] =>
+    foreignKeyAliases.flatMap(({ within, names: [relation, column] }): [string, string][] =>
       within.length > 0
         ? []
         : [
@@ -54,47 +57,47 @@ export function underSentNames(
 }
 
 /**
- * An update that refers to a related row by two names: once the row is locked, the name that differs from the stored
- * value is kept and checked.
+ * An update with duplicate references: once the row is locked, the reference that differs from the stored value is kept
+ * and checked.
  */
-export function prepareUpdateByOneName(
+export function prepareUpdateByOneReference(
   plan: UpdatePlan,
   { tools, change }: { tools: WriterTools; change: (plan: UpdatePlan) => PreparableWrite<Row | undefined> },
 ): PreparableWrite<Row | undefined> {
-  let step = change({ ...plan, twice: [] });
+  let step = change({ ...plan, duplicateReferences: [] });
   return {
     errors: NO_ERRORS,
     prepare: async (runner) => {
-      const named = await planWithOneName(plan, runner, tools);
-      if (!named) return notFound(undefined);
-      step = change(named);
+      const resolved = await planWithOneReference(plan, runner, tools);
+      if (!resolved) return notFound(undefined);
+      step = change(resolved);
       return step.prepare(runner);
     },
     translateError: (error) => step.translateError(error),
   };
 }
 
-/** The plan with one name for each relation; undefined if the row does not exist. */
-async function planWithOneName(
+/** The plan with one reference for each relation; undefined if the row does not exist. */
+async function planWithOneReference(
   plan: UpdatePlan,
   runner: QueryRunner,
   tools: WriterTools,
 ): Promise<UpdatePlan | undefined> {
-  const { resource, where, twice = [] } = plan;
-  const columns = twice.flatMap(({ relation: { on } }) => on.map(({ near }) => near));
+  const { resource, where, duplicateReferences = [] } = plan;
+  const columns = duplicateReferences.flatMap(({ relation: { on } }) => on.map(({ near }) => near));
   const stored = await selectForUpdate(resource, { columns, where }, { runner, tools });
   if (!stored) return undefined;
   let { values, keys } = plan;
   const errors = emptyFieldErrors();
   addErrors(errors, plan.errors);
-  for (const [index, named] of twice.entries()) {
-    const chosen = await chosenName(named, stored[index] ?? null, { runner, tools });
-    if (!chosen) addErrors(errors, contradiction(named));
-    for (const each of [named.byRelation, named.byColumn])
+  for (const [index, reference] of duplicateReferences.entries()) {
+    const chosen = await chooseReference(reference, stored[index] ?? null, { runner, tools });
+    if (!chosen) addErrors(errors, contradiction(reference));
+    for (const each of [reference.byRelation, reference.byColumn])
       if (each !== chosen) values = withoutValue(values, each.path);
     if (chosen?.check) keys = [...keys, chosen.check];
   }
-  return { ...plan, values, keys, errors, twice: [] };
+  return { ...plan, values, keys, errors, duplicateReferences: [] };
 }
 
 interface Within {
@@ -103,17 +106,17 @@ interface Within {
 }
 
 /**
- * The name that changes the stored value; undefined if the two refer to different rows, and neither to the stored one.
+ * The reference that changes the stored value; undefined if the two refer to different rows, and neither to the stored one.
  */
-async function chosenName(
-  named: NamedTwice,
+async function chooseReference(
+  reference: DuplicateReference,
   stored: Json,
   within: Within,
-): Promise<NamedTwice['byRelation'] | NamedTwice['byColumn'] | undefined> {
-  const { byRelation, byColumn } = named;
-  if (byColumn.told && byColumn.value === stored) return byRelation;
-  if (byRelation.told && (await isStored(named, stored, within))) return byColumn;
-  return (await mayBeSameRow(named, within)) ? byRelation : undefined;
+): Promise<DuplicateReference['byRelation'] | DuplicateReference['byColumn'] | undefined> {
+  const { byRelation, byColumn } = reference;
+  if (byColumn.isReadable && byColumn.value === stored) return byRelation;
+  if (byRelation.isReadable && (await isStored(reference, stored, within))) return byColumn;
+  return (await mayBeSameRow(reference, within)) ? byRelation : undefined;
 }
 
 /**
@@ -121,7 +124,7 @@ async function chosenName(
  * the key.
  */
 async function isStored(
-  { relation, byRelation: { value, rows } }: NamedTwice,
+  { relation, byRelation: { value, rows } }: DuplicateReference,
   stored: Json,
   within: Within,
 ): Promise<boolean> {
@@ -134,11 +137,11 @@ async function isStored(
 }
 
 /**
- * Whether both names refer to the same row. A key that the caller must not reference is not compared: its own check
+ * Whether both references lead to the same row. A key that the caller must not reference is not compared: its own check
  * rejects it.
  */
 async function mayBeSameRow(
-  { relation, byRelation, byColumn }: NamedTwice,
+  { relation, byRelation, byColumn }: DuplicateReference,
   within: Within,
 ): Promise<boolean> {
   // A key that is the foreign key itself has already been compared.

@@ -1,6 +1,6 @@
 import { addErrors, emptyFieldErrors, errorAt } from '../errors/rest-exception.js';
 import type { FieldErrors, Json } from '../errors/rest-exception.js';
-import type { FieldValues, NamedTwice } from '../query/plan.js';
+import type { FieldValues, DuplicateReference } from '../query/plan.js';
 import type { ToOneRelation } from '../schema/relation.js';
 import { parseValue } from './parse-value.js';
 
@@ -28,7 +28,7 @@ export function isKeyOf([key]: readonly Json[], value: Json, { on: [pair] }: ToO
 }
 
 /** The errors of two references to different rows. Both fields get one, because either may be wrong. */
-export function contradiction({ byRelation, byColumn }: NamedTwice): FieldErrors {
+export function contradiction({ byRelation, byColumn }: DuplicateReference): FieldErrors {
   const errors = emptyFieldErrors();
   for (const [one, other] of [
     [byRelation.path, byColumn.path],

@@ -1,0 +1,117 @@
+import type { AccessControl } from '../../core/contracts/access-control.js';
+import type { ParsedBody } from '../../core/contracts/serializer.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import { conjunction, disjunction, equals, NEVER } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { KeyCheck } from '../../core/query/plan.js';
+import { fieldColumns } from '../../core/query/readable-paths.js';
+import type { Field } from '../../core/schema/field.js';
+import type { ToOneRelation } from '../../core/schema/relation.js';
+import { parseValue } from '../../core/values/parse-value.js';
+import type { RestContext } from '../rest-context.js';
+import { keyCondition } from './plan-read.js';
+
+/** A key in a body. */
+interface BodyKey extends Omit<KeyCheck, 'where'> {
+  /** The rows with this key; `NEVER` if it is invalid for the target. */
+  readonly rows: Condition;
+}
+
+/** The keys in a body, each with the rows to which the caller may refer. */
+export function planKeyChecks(
+  { resource, access }: RestContext,
+  { values }: ParsedBody,
+): MaybePromise<readonly KeyCheck[]> {
+  return planRemainingChecks(findKeys(values, resource.fields), access, []);
+}
+
+/** In sequence, as permissions are evaluated. */
+function planRemainingChecks(
+  keys: readonly BodyKey[],
+  access: AccessControl,
+  checks: readonly KeyCheck[],
+): MaybePromise<readonly KeyCheck[]> {
+  const next = keys[checks.length];
+  return next
+    ? mapMaybe(access.readScope(next.relation.target), (rows) =>
+        planRemainingChecks(keys, access, [...checks, planKeyCheck(next, rows)]),
+      )
+    : checks;
+}
+
+/** Restricts the rows to which a key in a body may refer. */
+function planKeyCheck({ rows: withKey, ...key }: BodyKey, rows: Condition): KeyCheck {
+  return { ...key, where: conjunction([rows, withKey]) };
+}
+
+/** All keys in a body, by a relation or by its foreign key column, including those in embedded objects. */
+function findKeys(
+  values: ReadonlyMap<string, unknown>,
+  fields: readonly Field[],
+  within: readonly string[] = [],
+): readonly BodyKey[] {
+  const keys: BodyKey[] = [];
+  for (const field of fields) {
+    if (field.kind !== 'embedded' && field.kind !== 'to-one' && field.kind !== 'column') continue;
+    const value = values.get(field.name);
+    if (value === null || value === undefined) continue;
+    const path = [...within, field.name];
+    if (field.kind === 'embedded') keys.push(...findKeys(new Map(Object.entries(value)), field.fields, path));
+    else if (field.kind === 'to-one')
+      keys.push({
+        relation: field.relation,
+        path,
+        key: value as readonly Json[],
+        rows: keyCondition(value as readonly Json[], field.relation.target),
+      });
+    else if (field.refers)
+      keys.push({
+        relation: field.refers,
+        path,
+        key: [value as Json],
+        rows: foreignKeyCondition(value as Json, field.refers),
+      });
+  }
+  return keys;
+}
+
+/** The condition for a relation of one column. Its type may differ from that of the referring column. */
+function foreignKeyCondition(value: Json, { on: [pair] }: ToOneRelation): Condition {
+  const outcome = pair && parseValue(value, pair.far.type);
+  return pair && outcome && !outcome.errors ? equals(pair.far, outcome.value) : NEVER;
+}
+
+/** The condition that the row must meet after the write. */
+export function conditionAfterWrite(
+  { resource, scope, access }: RestContext,
+  { values }: ParsedBody,
+): MaybePromise<Condition> {
+  if (resource.overlapping.length === 0) return scope;
+  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns));
+  const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
+  return moved.reduce<MaybePromise<Condition>>(
+    (rows, relation) =>
+      mapMaybe(rows, (before) =>
+        mapMaybe(access.readScope(relation.target), (target) =>
+          conjunction([before, refersOnlyTo(relation, target)]),
+        ),
+      ),
+    scope,
+  );
+}
+
+/**
+ * The condition that an overlapping relation, which shares a column with a written one, does not refer to a row that the
+ * caller may not refer to.
+ */
+function refersOnlyTo(relation: ToOneRelation, rows: Condition): Condition {
+  const empty = relation.on.map(({ near }): Condition => ({
+    kind: 'compare',
+    operand: { hops: [], column: near },
+    lookup: 'isnull',
+    value: true,
+  }));
+  return disjunction([...empty, { kind: 'related', hops: [], relation, condition: rows }]);
+}
