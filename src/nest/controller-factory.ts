@@ -177,10 +177,10 @@ function bindUrl(url: BoundUrl, hosts: Hosts): void {
 
 type ContextTargets = ReturnType<RestServer['executionContexts']['targetsOf']> | undefined;
 
-/** Whether nothing of the application is involved in requests to this route. */
+/** Whether Nest runs nothing of the application around this route. Guards that authenticate run in `authenticate`. */
 function isDirect({ actions, resource }: Route, { joined }: Host): boolean {
-  const { guards, interceptors, throttle } = resource;
-  return !joined && actions.size === 0 && guards.length === 0 && interceptors.length === 0 && !throttle;
+  const { lateGuards, interceptors, throttle } = resource;
+  return !joined && actions.size === 0 && lateGuards.length === 0 && interceptors.length === 0 && !throttle;
 }
 
 /** The name contains the path: interceptors and pipes differ by prefix, and no method of the class has such a name. */

@@ -1,3 +1,5 @@
+import type { MaybePromise } from '../maybe-promise.js';
+
 /** The interface of a Nest guard, called with Nest's `ExecutionContext`. */
 export interface GuardLike {
   canActivate(context: never): unknown;
@@ -6,5 +8,5 @@ export interface GuardLike {
 /** A guard class, instantiated by Nest's injector. */
 export type GuardClass = new (...dependencies: never[]) => GuardLike;
 
-/** Runs a guard and resolves to its decision. Rejects with the guard's error. */
-export type RunGuard = (context: unknown) => Promise<boolean>;
+/** Runs a guard: its decision, or a promise of it. Throws or rejects with the guard's error. */
+export type RunGuard = (context: unknown) => MaybePromise<boolean>;

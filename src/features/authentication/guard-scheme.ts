@@ -7,6 +7,8 @@ import type {
 } from '../../core/contracts/authentication.js';
 import type { Actor } from '../../core/schema/actor.js';
 import type { RunGuard } from '../../core/contracts/guard.js';
+import { isPromise, mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { parseBasicCredentials } from './basic-credentials.js';
 import {
   challengeFor,
@@ -29,12 +31,13 @@ export function guardScheme(run: RunGuard, credentials: Credentials | undefined)
   return {
     ...placed(credentials),
     guards: 'one',
-    authenticate: async (request: GuardRequest, context) => {
+    authenticate: (request: GuardRequest, context) => {
       const before = request.user;
-      const outcome = await runGuards([run], { request, context, credentials });
-      // An actor set by a guard that did not authenticate the caller must not leak into the next scheme.
-      if (outcome.kind !== 'actor' && request.user !== before) request.user = before;
-      return outcome;
+      return mapMaybe(runGuards([run], { request, context, credentials }), (outcome) => {
+        // An actor set by a guard that did not authenticate the caller must not leak into the next scheme.
+        if (outcome.kind !== 'actor' && request.user !== before) request.user = before;
+        return outcome;
+      });
     },
   };
 }
@@ -82,20 +85,39 @@ interface GuardedRequest {
   readonly credentials: Credentials | undefined;
 }
 
-async function runGuards(
+/** Runs guards in order until one refuses. Rejects if a guard fails otherwise than with an error of HTTP. */
+function runGuards(
   runs: readonly RunGuard[],
-  { request, context, credentials }: GuardedRequest,
-): Promise<SchemeOutcome> {
-  try {
-    for (const run of runs)
-      if (!(await run(context)))
-        return { kind: 'refused', actor: actorOn(request), error: new PermissionDenied() };
-  } catch (error) {
-    const status = statusOfError(error);
-    if (status === undefined || !(error instanceof Error)) throw error;
-    if (status === 401) return { kind: hasCredentials(request, credentials) ? 'wrong' : 'unknown' };
-    return { kind: 'refused', actor: actorOn(request), error };
+  guarded: GuardedRequest,
+  from = 0,
+): MaybePromise<SchemeOutcome> {
+  const { request, context } = guarded;
+  const run = runs[from];
+  if (!run) {
+    const actor = actorOn(request);
+    return actor === null ? { kind: 'none' } : { kind: 'actor', actor };
   }
-  const actor = actorOn(request);
-  return actor === null ? { kind: 'none' } : { kind: 'actor', actor };
+  const next = (isAdmitted: boolean): MaybePromise<SchemeOutcome> =>
+    isAdmitted
+      ? runGuards(runs, guarded, from + 1)
+      : { kind: 'refused', actor: actorOn(request), error: new PermissionDenied() };
+  let answer: MaybePromise<boolean>;
+  try {
+    answer = run(context);
+  } catch (error) {
+    return outcomeOfError(error, guarded);
+  }
+  return isPromise(answer)
+    ? Promise.resolve(answer).then(next, (error: unknown) => outcomeOfError(error, guarded))
+    : next(answer);
+}
+
+function outcomeOfError(
+  error: unknown,
+  { request, credentials }: GuardedRequest,
+): MaybePromise<SchemeOutcome> {
+  const status = statusOfError(error);
+  if (status === undefined || !(error instanceof Error)) return Promise.reject(error as Error);
+  if (status === 401) return { kind: hasCredentials(request, credentials) ? 'wrong' : 'unknown' };
+  return { kind: 'refused', actor: actorOn(request), error };
 }
