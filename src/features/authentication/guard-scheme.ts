@@ -117,7 +117,7 @@ function outcomeOfError(
   { request, credentials }: GuardedRequest,
 ): MaybePromise<SchemeOutcome> {
   const status = statusOfError(error);
-  if (status === undefined || !(error instanceof Error)) return Promise.reject(error as Error);
+  if (status === undefined || !(error instanceof Error)) return Promise.reject(error);
   if (status === 401) return { kind: hasCredentials(request, credentials) ? 'wrong' : 'unknown' };
   return { kind: 'refused', actor: actorOn(request), error };
 }
