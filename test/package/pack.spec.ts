@@ -84,7 +84,7 @@ describe(`a fresh application of ${WORLD.name}, as ${WORLD.format}`, () => {
       cwd: app,
       env: { ...outside(), NODE_OPTIONS: application.nodeOptions },
     });
-    expect(stderr).toMatch(/^Tests: +2 passed, 2 total$/m);
+    expect(stderr).toMatch(/^Tests: +3 passed, 3 total$/m);
   });
 
   test('can load the other build as well', async () => {
@@ -117,6 +117,7 @@ async function expectToServe(app: string): Promise<void> {
   try {
     const client = new Client(await portOf(server));
     expect((await client.get('/')).json).toEqual({
+      'rest/v1/blog/draft': `http://127.0.0.1:${client.port}/rest/v1/blog/draft/`,
       'rest/v1/blog/post': `http://127.0.0.1:${client.port}/rest/v1/blog/post/`,
     });
     const created = await client.post('/rest/v1/blog/post/', { title: 'Hello' });

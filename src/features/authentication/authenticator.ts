@@ -235,7 +235,7 @@ function runScheme(
   { exchange: { request }, context }: AuthenticationRequest,
   milliseconds: number,
 ): MaybePromise<SchemeOutcome> {
-  const given = scheme.authenticate(request, context);
+  const given = startScheme(scheme, request, context);
   if (!isPromise(given)) return given;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -255,6 +255,18 @@ function runScheme(
         clearTimeout(timer);
       });
   });
+}
+
+function startScheme(
+  scheme: AuthenticationScheme,
+  request: LibraryRequest,
+  context: unknown,
+): MaybePromise<SchemeOutcome> {
+  try {
+    return scheme.authenticate(request, context);
+  } catch (error) {
+    throw new AuthenticationUnavailable({ cause: error });
+  }
 }
 
 function checkOf({ name }: AuthenticationScheme): string {

@@ -38,7 +38,7 @@ const WRONG: SchemeOutcome = { kind: 'wrong' };
 
 type Verified = object | null | undefined | false;
 
-/** Rejects for an error of the function, except for Nest's `UnauthorizedException`. */
+/** Throws or rejects with an error of the function, except for Nest's `UnauthorizedException`. */
 function toOutcome(verify: () => Verified | Promise<Verified>): MaybePromise<SchemeOutcome> {
   try {
     const verified = verify();
@@ -54,7 +54,7 @@ function outcomeOf(actor: unknown): SchemeOutcome {
   return typeof actor === 'object' && actor !== null ? { kind: 'actor', actor } : WRONG;
 }
 
-function outcomeOfError(error: unknown): MaybePromise<SchemeOutcome> {
+function outcomeOfError(error: unknown): SchemeOutcome {
   if (statusOfError(error) === 401) return WRONG;
-  return Promise.reject(error instanceof Error ? error : new Error('The verify function failed'));
+  throw error instanceof Error ? error : new Error('The verify function failed');
 }

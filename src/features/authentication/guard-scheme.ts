@@ -85,7 +85,7 @@ interface GuardedRequest {
   readonly credentials: Credentials | undefined;
 }
 
-/** Runs guards in order until one refuses. Rejects if a guard fails otherwise than with an error of HTTP. */
+/** Runs guards in order until one refuses. Throws or rejects if a guard fails otherwise than with an error of HTTP. */
 function runGuards(
   runs: readonly RunGuard[],
   guarded: GuardedRequest,
@@ -112,12 +112,10 @@ function runGuards(
     : next(answer);
 }
 
-function outcomeOfError(
-  error: unknown,
-  { request, credentials }: GuardedRequest,
-): MaybePromise<SchemeOutcome> {
+/** Throws an error that is none of HTTP. */
+function outcomeOfError(error: unknown, { request, credentials }: GuardedRequest): SchemeOutcome {
   const status = statusOfError(error);
-  if (status === undefined || !(error instanceof Error)) return Promise.reject(error);
+  if (status === undefined || !(error instanceof Error)) throw error;
   if (status === 401) return { kind: hasCredentials(request, credentials) ? 'wrong' : 'unknown' };
   return { kind: 'refused', actor: actorOn(request), error };
 }
