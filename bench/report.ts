@@ -165,6 +165,12 @@ export function median(values: readonly number[]): number | undefined {
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
 
+/** The value that a quarter of the values are below: of repeated measurements, one without most disturbances of the machine. */
+export function lowerQuartile(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor((sorted.length - 1) / 4)];
+}
+
 export function range(values: readonly number[]): string {
   const middle = median(values);
   return middle === undefined

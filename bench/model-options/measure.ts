@@ -1,5 +1,5 @@
 import { loadRequests } from '../load.js';
-import { median } from '../report.js';
+import { lowerQuartile } from '../report.js';
 import type { RunningServer } from '../server-process.js';
 import { checkAnswers } from './check.js';
 import { ITEM_WORKLOADS } from './requests.js';
@@ -17,10 +17,16 @@ export interface Participant {
   readonly requests: ItemRequests;
 }
 
-/** Microseconds of server CPU per request, and the ratio to the reference in the same round. */
+/** Microseconds of server CPU per request, and the ratio to the reference in the same rounds. */
 export interface Cost {
   readonly cpu: number;
   readonly ratio: number;
+}
+
+/** One round of a participant and the reference, in microseconds of server CPU per request. */
+interface Round {
+  readonly cpu: number;
+  readonly reference: number;
 }
 
 /** One start of one variant. */
@@ -47,25 +53,24 @@ export async function measureVariant(
   const first = await measureCpu(server, FIRST_REQUESTS, requests.mixed(false));
   await checkAnswers(server.port, requests);
   await loadRequests(server.port, settle, requests.mixed(true));
-  const samples: Record<ItemWorkload, Cost[]> = { list: [], retrieve: [], create: [], change: [] };
+  const rounds: Record<ItemWorkload, Round[]> = { list: [], retrieve: [], create: [], change: [] };
   for (let turn = 0; turn < turns; turn++) {
     for (const workload of ITEM_WORKLOADS) {
       const sample = async (each: Participant): Promise<number> =>
         measureCpu(each.server, TURN[workload], each.requests.of(workload));
       const before = turn % 2 === 0 ? await sample(reference) : undefined;
       const cpu = await sample(participant);
-      const plain = before ?? (await sample(reference));
-      samples[workload].push({ cpu, ratio: cpu / plain });
+      rounds[workload].push({ cpu, reference: before ?? (await sample(reference)) });
     }
   }
   return {
     variant: requests.variant.name,
     first,
     costs: {
-      list: middle(samples.list),
-      retrieve: middle(samples.retrieve),
-      create: middle(samples.create),
-      change: middle(samples.change),
+      list: costOf(rounds.list),
+      retrieve: costOf(rounds.retrieve),
+      create: costOf(rounds.create),
+      change: costOf(rounds.change),
     },
   };
 }
@@ -76,9 +81,11 @@ async function measureCpu(server: RunningServer, amount: number, requests: Reque
   return ((await server.usage()).cpuMicroseconds - before) / answered;
 }
 
-function middle(samples: readonly Cost[]): Cost {
-  return {
-    cpu: median(samples.map(({ cpu }) => cpu)) ?? 0,
-    ratio: median(samples.map(({ ratio }) => ratio)) ?? 0,
-  };
+/**
+ * The lower quartiles of the rounds, and their ratio. Other processes of the machine disturb single rounds of either server, and a
+ * disturbed round is only slower.
+ */
+function costOf(rounds: readonly Round[]): Cost {
+  const cpu = lowerQuartile(rounds.map((round) => round.cpu)) ?? 0;
+  return { cpu, ratio: cpu / (lowerQuartile(rounds.map(({ reference }) => reference)) ?? 1) };
 }
