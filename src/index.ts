@@ -138,20 +138,20 @@ export { ResourceController } from './nest/resource.controller.js';
 export type { Write } from './nest/resource.controller.js';
 export type { HookContext, WriteOperation } from './core/contracts/hooks.js';
 
+export type { ChoiceDescription, FieldDescription } from './core/contracts/field-description.js';
 export type { BrowsableOptions, PageDocuments, PageLogin, PageMessages } from './core/contracts/browsable.js';
 export { DESCRIPTION_MEDIA_TYPE } from './core/contracts/route-description.js';
 export type {
   ActionDescription,
   BulkDescription,
-  ChoiceDescription,
   ConditionalDescription,
-  FieldDescription,
   FilterDescription,
   IndexDescription,
   IndexedModel,
   NestedDescription,
   OrderingDescription,
   PaginationParameters,
+  ParentDescription,
   ReadableFieldDescription,
   RelationDescription,
   RouteDescription,

@@ -10,6 +10,9 @@ import type { Operation } from '../core/schema/operation.js';
 import type { Permission } from '../core/contracts/permission.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
+import type { BodyReader } from '../core/schema/value-rules.js';
+import { compileActionBody } from './compile-action-body.js';
+import type { BodyFields } from './compile-action-body.js';
 import { withScope } from './compile-features.js';
 
 const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {
@@ -29,6 +32,8 @@ export type ResolvePermissions = (permissions: readonly PermissionExpression[]) 
 export interface ActionParts {
   readonly resolve: ResolvePermissions;
   readonly scope: Permission | undefined;
+  /** Undefined without class-validator. */
+  readonly readBody: BodyReader | undefined;
 }
 
 export function compileActions(
@@ -76,7 +81,7 @@ function statusCode(controller: object, method: string): number | undefined {
 function compileAction(
   declaration: ActionDeclaration,
   controller: object,
-  { resolve, scope }: ActionParts,
+  { resolve, scope, readBody }: ActionParts,
 ): CompiledAction | undefined {
   const { method: handler, options } = declaration;
   const named = options.permissions ? resolve(options.permissions) : undefined;
@@ -94,11 +99,18 @@ function compileAction(
       }
     );
   }
-  const { detail, path, checkObject } = declaration.options;
+  const own = compileOwnAction(declaration, compileActionBody(controller, handler, readBody));
+  return { ...own, methods, action: { handler, permission, code, ...own.action } };
+}
+
+/** The URL of an action that replaces nothing, and whether its object is looked up. */
+function compileOwnAction(
+  { method, options: { detail, path, checkObject } }: Extract<ActionDeclaration, { kind: 'action' }>,
+  body: BodyFields | undefined,
+): Pick<CompiledAction, 'kind' | 'segment'> & { readonly action: Pick<RouteAction, 'lookUp' | 'body'> } {
   return {
     kind: detail ? 'object-action' : 'collection-action',
-    segment: path ?? handler,
-    methods,
-    action: { handler, permission, lookUp: detail && (checkObject ?? true), code },
+    segment: path ?? method,
+    action: { lookUp: detail && (checkObject ?? true), ...(body && { body }) },
   };
 }

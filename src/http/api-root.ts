@@ -6,12 +6,14 @@ import type { MaybePromise } from '../core/maybe-promise.js';
 import type { Actor } from '../core/schema/actor.js';
 import { isReading } from '../core/schema/operation.js';
 import type { Api } from '../core/schema/route.js';
+import type { AuthenticationRequest } from '../features/authentication/authenticator.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
 import { acceptsDescription } from '../pipeline/description/describe-route.stage.js';
-import type { HttpExchange } from '../request/http-exchange.js';
 import { jsonResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RegisteredApi } from './api-registration.js';
+import type { ExecutionContexts } from './execution-contexts.js';
+import type { ServerExchange } from './server-exchange.js';
 
 /** The prefixes of an index, and the part of the URL before them. */
 interface IndexContent {
@@ -20,12 +22,17 @@ interface IndexContent {
 }
 
 /** The response of an index: the collections of these prefixes by their paths, or its description. */
-export function respondWithIndex(exchange: HttpExchange, content: IndexContent): MaybePromise<RestResponse> {
+export function respondWithIndex(
+  exchange: ServerExchange,
+  content: IndexContent,
+  contexts: ExecutionContexts,
+): MaybePromise<RestResponse> {
   if (!isReading(exchange.method)) throw new MethodNotAllowed(exchange.method);
   const accept = exchange.header('accept');
   const isDescription = acceptsDescription(accept);
   if (!isDescription) assertAcceptsJson(accept);
-  if (isDescription || exchange.method === 'OPTIONS') return respondWithDescription(exchange, content);
+  if (isDescription || exchange.method === 'OPTIONS')
+    return respondWithDescription(exchange, content, contexts);
   const { prefixes, base } = content;
   const entries = prefixes.flatMap(({ api }) =>
     listModels(api, base).map(({ url }) => {
@@ -37,10 +44,11 @@ export function respondWithIndex(exchange: HttpExchange, content: IndexContent):
 }
 
 async function respondWithDescription(
-  exchange: HttpExchange,
+  exchange: ServerExchange,
   { prefixes, base }: IndexContent,
+  contexts: ExecutionContexts,
 ): Promise<RestResponse> {
-  const actor = await findCaller(exchange, prefixes);
+  const actor = await findCaller(exchange, prefixes, contexts);
   const description: IndexDescription = {
     name: 'Index',
     description: '',
@@ -65,25 +73,33 @@ function listModels({ prefix, routes }: Api, base: string): readonly IndexedMode
 
 /**
  * The caller by any authentication scheme of the models; wrong credentials are those of an anonymous caller. Guards that
- * authenticate are not run, because an index belongs to no model. Throws 429 and 503.
+ * authenticate run as in the list of the first model that has one. Guards of a model do not run, because an index belongs to
+ * no model. Throws 429 and 503.
  */
-async function findCaller(exchange: HttpExchange, prefixes: IndexContent['prefixes']): Promise<Actor> {
+async function findCaller(
+  exchange: ServerExchange,
+  prefixes: IndexContent['prefixes'],
+  contexts: ExecutionContexts,
+): Promise<Actor> {
   for (const { api, pipeline } of prefixes) {
-    const schemes = new Set(api.resources.flatMap((resource) => resource.schemes));
-    const usable = [...schemes].filter(({ guards }) => guards === undefined);
-    const actor = await authenticateCaller(exchange, usable, pipeline);
+    const lists = api.routes.filter(({ kind }) => kind === 'collection');
+    const schemes = new Set(lists.flatMap(({ resource }) => resource.schemes));
+    const usable = [...schemes].filter(({ guards }) => guards !== 'all');
+    const guarded = lists.find(({ resource }) => resource.schemes.some(({ guards }) => guards === 'one'));
+    const context = guarded && contexts.createContext(guarded, exchange);
+    const actor = await authenticateCaller({ exchange, context }, usable, pipeline);
     if (actor) return actor;
   }
   return null;
 }
 
 async function authenticateCaller(
-  exchange: HttpExchange,
+  request: AuthenticationRequest,
   schemes: Api['resources'][number]['schemes'],
   { services: { authenticator } }: RegisteredApi['pipeline'],
 ): Promise<Actor> {
   try {
-    return await authenticator.authenticate({ exchange }, schemes);
+    return await authenticator.authenticate(request, schemes);
   } catch (error) {
     if (error instanceof NotAuthenticated) return null;
     throw error;

@@ -257,7 +257,7 @@ export class RestServer {
         return true;
       case 'index':
         await this.sender.sendResult(exchange, () =>
-          respondWithIndex(exchange, { prefixes: location.prefixes, base: location.base }),
+          respondWithIndex(exchange, location, this.executionContexts),
         );
         return true;
       case 'elsewhere':

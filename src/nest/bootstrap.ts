@@ -32,6 +32,7 @@ import { resolveParts, offlineParts } from './compiler-parts.js';
 import { permissionRules } from './permission-rules.js';
 import { selectDefaultVersion } from './select-default-version.js';
 import type { CompilerInput } from '../compiler/blueprint.js';
+import type { BodyReader } from '../core/schema/value-rules.js';
 import type { RoutesOf } from '../pipeline/description/describe-queries.js';
 import type { Api, Route } from '../core/schema/route.js';
 
@@ -42,7 +43,7 @@ import type { Api, Route } from '../core/schema/route.js';
 export async function bootstrapApi(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   server.prefixRegistry.claim(options.prefix, controllers);
-  const { adapter, description } = await describeEntities(context);
+  const { adapter, description, readBody } = await describeEntities(context);
   context.awaited.knows(description);
   const input = compilerInput(description, context);
   await rejectProblems(
@@ -57,7 +58,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   for (const resource of model.all) adapter.prepare(resource);
   for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
   const listed = listedControllers(context.modules);
-  const api = bindRoutes(model, { context, input, parts, listed });
+  const api = bindRoutes(model, { context, input, parts, listed, readBody });
   const services = pipelineServices({
     adapter,
     permissions: permissionRules(context),
@@ -91,10 +92,17 @@ async function createPage(options: BrowsableOptions, { moduleRef }: BootContext)
   return new BrowsablePage(await loadPageAssets(), options, selectDefaultVersion(moduleRef));
 }
 
+interface DescribedEntities {
+  readonly adapter: TypeOrmAdapter;
+  readonly description: ModelDescription;
+  /** Undefined without class-validator. */
+  readonly readBody: BodyReader | undefined;
+}
+
 async function describeEntities({
   options: { acquireTimeout, statementTimeout, fairShare },
   dataSource,
-}: BootContext): Promise<{ readonly adapter: TypeOrmAdapter; readonly description: ModelDescription }> {
+}: BootContext): Promise<DescribedEntities> {
   const validator = await loadEntityValidator();
   const adapter = new TypeOrmAdapter(dataSource, {
     acquireTimeout,
@@ -103,7 +111,7 @@ async function describeEntities({
     ...validator,
   });
   const description = adapter.describe({ exposures: await loadExposures(), rules: validator?.rulesOf });
-  return { adapter, description };
+  return { adapter, description, readBody: validator?.readBody };
 }
 
 interface RouteSources {
@@ -111,12 +119,13 @@ interface RouteSources {
   readonly input: CompilerInput;
   readonly parts: ResourceParts;
   readonly listed: readonly ListedController[];
+  readonly readBody: BodyReader | undefined;
 }
 
 /** Builds the routes of a model with the actions of the application's controllers, and binds them to controllers. */
 function bindRoutes(
   { resources }: CompiledModel,
-  { context: { options, controllers, server }, input, parts, listed }: RouteSources,
+  { context: { options, controllers, server }, input, parts, listed, readBody }: RouteSources,
 ): Api {
   const targets = new Map(input.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
   const targetOf = (resource: Resource): object | undefined => targets.get(resource.entity);
@@ -129,6 +138,7 @@ function bindRoutes(
         {
           resolve: (permissions) => parts.permissions(permissions),
           scope: parts.hooks(targetOf(resource)).scope,
+          readBody,
         },
       ),
     replacementsOf: (resource) =>

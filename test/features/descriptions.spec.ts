@@ -1,6 +1,8 @@
 // @tags http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { INestApplication } from '@nestjs/common';
+import { Body, Injectable, UnauthorizedException } from '@nestjs/common';
+import type { CanActivate, ExecutionContext, INestApplication } from '@nestjs/common';
+import { IsIn, IsOptional, Length } from 'class-validator';
 import {
   Action,
   allow,
@@ -16,7 +18,16 @@ import {
   where,
 } from 'nestjs-restify';
 import type { AccessContext, Denial, Grant, Permission, RouteDescription } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  Index,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -89,12 +100,40 @@ class Tag {
 @Entity('dsc_post')
 class Post_ {
   @PrimaryGeneratedColumn() id: number;
-  @Column() title: string;
+  @Index('dsc_post_by_title') @Column() title: string;
   @Column({ type: 'int', nullable: true }) votes: number | null;
   @Column({ type: 'simple-enum', enum: ['draft', 'sent'], default: 'draft' }) state: string;
   @ManyToOne(() => Author, (author) => author.posts) author: Relation<Author>;
   @ManyToOne(() => Note, { nullable: true, onDelete: 'SET NULL' }) note: Relation<Note> | null;
   @ManyToMany(() => Tag) @JoinTable() tags: Relation<Tag[]>;
+}
+
+class PublishBody {
+  @IsIn(['mail', 'print'])
+  channel: string;
+
+  @IsOptional()
+  @Length(1, 20)
+  remark?: string;
+}
+
+/** Recognizes the user `guarded` by a token. */
+@Injectable()
+class TokenGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context
+      .switchToHttp()
+      .getRequest<{ headers: { authorization?: string }; user?: object }>();
+    if (request.headers.authorization !== 'Bearer token') throw new UnauthorizedException();
+    request.user = { username: 'guarded' };
+    return true;
+  }
+}
+
+@Restify({ app: 'dsg', authentication: [TokenGuard] })
+@Entity('dsg_item')
+class GuardedItem {
+  @PrimaryGeneratedColumn() id: number;
 }
 
 @RestifyController(Post_)
@@ -103,8 +142,8 @@ class PostController extends ResourceController<Post_> {
     return [];
   }
   @Action({ path: 'publish', detail: true, methods: ['POST'], permissions: [IsAuthenticated] })
-  publish(): unknown {
-    return { done: true };
+  publish(@Body() body: PublishBody): unknown {
+    return { done: true, ...body };
   }
   override list(): Promise<unknown> {
     return Promise.resolve([{ own: true }]);
@@ -287,6 +326,60 @@ describe('descriptions', () => {
     });
   });
 
+  test('an action has the fields of the body that it declares, for callers who may call it', async () => {
+    expect((await describeUrl('/rest/v1/dsc/post/1/')).custom).toEqual([
+      { name: 'recent', object: false, methods: ['GET'] },
+    ]);
+    expect((await describeUrl('/rest/v1/dsc/post/1/', AS_ANN)).custom).toEqual([
+      { name: 'recent', object: false, methods: ['GET'] },
+      {
+        name: 'publish',
+        object: true,
+        methods: ['POST'],
+        body: {
+          channel: {
+            type: 'choice',
+            required: true,
+            read_only: false,
+            label: 'Channel',
+            choices: [
+              { value: 'mail', display_name: 'mail' },
+              { value: 'print', display_name: 'print' },
+            ],
+          },
+          remark: {
+            type: 'string',
+            required: false,
+            read_only: false,
+            label: 'Remark',
+            min_length: 1,
+            max_length: 20,
+          },
+        },
+      },
+    ]);
+  });
+
+  test('a one-to-many list says how its objects refer to the one above, and where the caller may create them', async () => {
+    expect((await describeUrl('/rest/v1/dsc/author/1/posts/')).parent).toEqual({
+      field: 'author',
+      create: '/rest/v1/dsc/post/',
+    });
+    expect((await describeUrl('/rest/v1/dsc/author/1/notes/', AS_ANN)).parent).toEqual({
+      field: 'author',
+      create: '/rest/v1/dsc/note/',
+    });
+    expect((await describeUrl('/rest/v1/dsc/author/1/notes/')).parent).toBeUndefined();
+    expect((await describeUrl('/rest/v1/dsc/post/')).parent).toBeUndefined();
+  });
+
+  test('orders that an index serves are named, and fields that a PATCH of many objects may change', async () => {
+    const { ordering, bulk } = await describeUrl('/rest/v1/dsc/post/', AS_ANN);
+    expect(ordering?.indexed).toEqual(['title']);
+    expect(Object.keys(bulk?.change ?? {})).toEqual(['title', 'votes', 'state', 'author', 'note']);
+    expect(Object.values(bulk?.change ?? {}).some(({ required }) => required)).toBe(false);
+  });
+
   test('OPTIONS has the same document', async () => {
     const fresh = await startApp({
       entities: [Author, Note, Tag, Post_, IdempotencyRecord],
@@ -327,6 +420,21 @@ describe('descriptions', () => {
       started.client.get(path, { headers: { ...AS_DESCRIPTION, ...headers } });
     expect((await send('/rest/v1/dsc/tag/', wrong)).status).toBe(401);
     expect((await send('/rest/v1/dsc/nothing/')).status).toBe(404);
+  });
+
+  test('the caller of an index is also known by a guard that authenticates', async () => {
+    const guarded = await startApp({ entities: [GuardedItem], providers: [TokenGuard], undescribed: 'all' });
+    try {
+      const callerBy = async (authorization?: string): Promise<unknown> => {
+        const headers = { ...AS_DESCRIPTION, ...(authorization === undefined ? {} : { authorization }) };
+        return ((await guarded.client.get('/', { headers })).json as { caller: unknown }).caller;
+      };
+      expect(await callerBy('Bearer token')).toEqual({ authenticated: true, label: 'guarded' });
+      expect(await callerBy('Bearer wrong')).toEqual({ authenticated: false, label: null });
+      expect(await callerBy()).toEqual({ authenticated: false, label: null });
+    } finally {
+      await guarded.close();
+    }
   });
 
   describe('of the index', () => {

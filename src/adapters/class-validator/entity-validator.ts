@@ -3,7 +3,8 @@ import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isAcceptedInBodies } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { ClassRulesReader } from '../../core/schema/value-rules.js';
+import type { BodyReader, ClassRulesReader } from '../../core/schema/value-rules.js';
+import { readBody } from './read-body.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
 import { validatedView, writtenWithin } from './validated-view.js';
@@ -38,6 +39,8 @@ export interface EntityValidator {
   validates(target: unknown): boolean;
   /** The rules of a class as far as a JSON Schema can express them. */
   readonly rulesOf: ClassRulesReader;
+  /** The properties of a class that is the body of an action. */
+  readonly readBody: BodyReader;
 }
 
 /** The global variable in which all copies of class-validator store the metadata of decorators. */
@@ -52,6 +55,8 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
   const library = await importClassValidator();
   if (!library) return undefined;
   const datesAsTexts = datesAsTextsOf(library);
+  const metadataOf = (target: unknown): readonly ValidationMetadataLike[] =>
+    library.getMetadataStorage().getTargetValidationMetadatas(target, '', true, false);
   return {
     validate: async (entity, resource, written) => {
       const view = validatedView(entity, resource.fields, { written, datesAsTexts });
@@ -62,8 +67,8 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
       });
       return fieldErrors(found, resource.fields, written);
     },
-    rulesOf: (target) =>
-      readRules(library.getMetadataStorage().getTargetValidationMetadatas(target, '', true, false)),
+    rulesOf: (target) => readRules(metadataOf(target)),
+    readBody: (type) => readBody(type, metadataOf),
     validates: (target) =>
       library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length > 0,
   };

@@ -120,7 +120,7 @@ export interface LibraryRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A compiled authentication method. Rejects if the credentials cannot be verified, as when a service is unavailable. */
+/** A compiled authentication method. Throws or rejects if the credentials cannot be verified, as when a service is unavailable. */
 export interface AuthenticationScheme {
   /** The location of its credentials; strategies with the same location are tried in turn. Undefined for guards without one. */
   readonly name: string | undefined;

@@ -1,29 +1,10 @@
 import type { DataType } from '../schema/data-type.js';
+import type { ChoiceDescription, FieldDescription } from './field-description.js';
 import type { Lookup } from '../query/row-filter.js';
 import type { RouteKind } from '../schema/route.js';
 
 /** The media type of a description that is requested with GET in place of OPTIONS. */
 export const DESCRIPTION_MEDIA_TYPE = 'application/vnd.restify.description+json';
-
-/** One of the values that a field or parameter accepts. */
-export interface ChoiceDescription {
-  readonly value: string | number;
-  readonly display_name: string;
-}
-
-/** The metadata of one field (contract 19.1), in DRF's format. */
-export interface FieldDescription {
-  readonly type: string;
-  readonly required: boolean;
-  readonly read_only: boolean;
-  readonly label: string;
-  readonly max_length?: number;
-  readonly min_length?: number;
-  readonly min_value?: number;
-  readonly max_value?: number;
-  readonly choices?: readonly ChoiceDescription[];
-  readonly children?: Readonly<Record<string, FieldDescription>>;
-}
 
 /** The kind of a field's value in a body: a type of columns, or how it refers to other rows. */
 export type ValueKind =
@@ -61,6 +42,8 @@ export interface OrderingDescription {
   readonly fields: readonly string[];
   /** The default order; `-` before a name reverses it. Terms that the caller cannot name are omitted. */
   readonly default: readonly string[];
+  /** The names among `fields` whose order an index serves, so that the first rows are found at once. */
+  readonly indexed: readonly string[];
 }
 
 export interface SearchDescription {
@@ -100,6 +83,8 @@ export interface ActionDescription {
   /** Whether it belongs to an object. */
   readonly object: boolean;
   readonly methods: readonly string[];
+  /** The fields of its body, if the method declares a class with decorators of class-validator: `@Body() body: RenameBody`. */
+  readonly body?: Readonly<Record<string, FieldDescription>>;
 }
 
 /** A field that refers to one related object. */
@@ -130,6 +115,16 @@ export interface BulkDescription {
   readonly keys: string;
   /** The query parameter that turns a POST into an upsert; absent if disabled. */
   readonly upsert?: string;
+  /** The fields that a PATCH of many objects may change; absent without it. */
+  readonly change?: Readonly<Record<string, FieldDescription>>;
+}
+
+/** How objects of a one-to-many list refer to the object above. */
+export interface ParentDescription {
+  /** The field with the key of the object above. */
+  readonly field: string;
+  /** The path of the list in which the caller may create such objects; absent if it may not. */
+  readonly create?: string;
 }
 
 export interface ConditionalDescription {
@@ -157,6 +152,8 @@ export interface QueryDescription {
   readonly key_is_text?: true;
   /** The path below which objects of this list have their URLs; absent if they have none that the caller may read. */
   readonly objects?: string;
+  /** Of a one-to-many list; absent if its objects do not show the object above to this caller. */
+  readonly parent?: ParentDescription;
   /** By name, in the order of bodies. Empty if the caller may not read. */
   readonly fields: Readonly<Record<string, ReadableFieldDescription>>;
   readonly filters: readonly FilterDescription[];

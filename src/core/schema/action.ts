@@ -1,4 +1,5 @@
 import type { Method, Operation } from './operation.js';
+import type { FieldDescription } from '../contracts/field-description.js';
 import type { CompiledPermission } from '../contracts/compiled-permission.js';
 
 /** Routes that an action can handle: one of its own, or a nested one instead of the default. */
@@ -17,6 +18,8 @@ export interface RouteAction {
   readonly operation?: Operation;
   /** The status of `@HttpCode`, if present. */
   readonly code?: number | undefined;
+  /** The fields of the class of its body, if it declares one. */
+  readonly body?: Readonly<Record<string, FieldDescription>>;
 }
 
 /** An application method with the URL and the HTTP methods that it handles. */

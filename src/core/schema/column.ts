@@ -9,6 +9,8 @@ export interface Column {
   readonly path: string;
   readonly type: DataType;
   readonly nullable: boolean;
+  /** Whether an index begins with it, so that rows can be read in its order without sorting. */
+  readonly indexed?: boolean;
   /** Set if a transformer of the application converts its values. */
   readonly transform?: Transform;
 }

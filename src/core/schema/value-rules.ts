@@ -26,3 +26,18 @@ export interface ClassRules {
 }
 
 export type ClassRulesReader = (type: unknown) => ClassRules;
+
+/** A property of a class that an action of the application receives as its body. */
+export interface BodyProperty {
+  /** The type of its description (contract 19.1): `string`, `integer`, `nested object`. */
+  readonly type: string;
+  readonly required: boolean;
+  readonly rules: ValueRules;
+  /** The properties of a nested object. */
+  readonly children?: BodyProperties;
+}
+
+export type BodyProperties = ReadonlyMap<string, BodyProperty>;
+
+/** The properties of a class that have validation decorators. */
+export type BodyReader = (type: unknown) => BodyProperties;

@@ -90,7 +90,13 @@ function describeOrdering(parameter: string, resource: Resource): OrderingDescri
     parameter,
     fields: names.map(([name]) => name),
     default: resource.ordering.flatMap(nameOf),
+    indexed: names.flatMap(([name, { operands }]) => (isIndexed(operands) ? [name] : [])),
   };
+}
+
+function isIndexed(operands: readonly OrderTerm['operand'][]): boolean {
+  const [operand, ...others] = operands;
+  return operand?.column.indexed === true && operand.hops.length === 0 && others.length === 0;
 }
 
 function isSame(one: OrderTerm['operand'], other: OrderTerm['operand']): boolean {

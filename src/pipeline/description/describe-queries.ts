@@ -7,6 +7,7 @@ import type {
   QueryDescription,
   RelationDescription,
 } from '../../core/contracts/route-description.js';
+import type { RouteAction } from '../../core/schema/action.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import { resourceOf } from '../../core/schema/resource.js';
@@ -20,6 +21,7 @@ import type { RestContext } from '../../request/rest-context.js';
 import { describeDeletion, describeMethods } from './describe-deletion.js';
 import { describeListParameters } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
+import { describeChange } from './describe-writable-fields.js';
 import { describeReadableFields } from './describe-readable-fields.js';
 
 /** The routes that a description refers to, by the resource to whose URLs they belong. */
@@ -47,6 +49,7 @@ export async function describeQueries(
     methods,
     ...(mayDelete && { deletion: await describeDeletion(route, context) }),
     ...(view && describeObjects(route, view, context)),
+    ...(view && (await describeParent(route, view, context))),
     fields: view ? describeReadableFields(view.fields) : {},
     ...(view && isList ? await describeListOf(view, context) : NO_PARAMETERS),
     nested: view ? await describeNested(view, context, routesOf) : [],
@@ -93,6 +96,35 @@ function findObjectsPath(
   return resource.registered ? `${base}/${resource.app}/${resource.model}/` : undefined;
 }
 
+/** The field by which the objects of a one-to-many list refer to the object above. */
+async function describeParent(
+  { kind, resource, parent, relation }: Route,
+  view: Resource,
+  { access, base }: RestContext,
+): Promise<Pick<QueryDescription, 'parent'>> {
+  if (kind !== 'one-to-many' || relation?.kind !== 'one-to-many') return {};
+  const field = view.fields.find(
+    (each) =>
+      each.kind === 'to-one' &&
+      each.readable &&
+      each.relation.target === parent &&
+      each.relation.on.length === relation.on.length &&
+      each.relation.on.every(({ near, far }) =>
+        relation.on.some((pair) => pair.near.id === far.id && pair.far.id === near.id),
+      ),
+  );
+  if (!field) return {};
+  const isOpen = resource.registered && resource.operations.has('create');
+  const granted = isOpen && (await access.tryAuthorize(resource, 'POST'));
+  const mayCreate = granted && restrictFields(resource, granted).fieldsByName.get(field.name)?.insertable;
+  return {
+    parent: {
+      field: field.name,
+      ...(mayCreate === true && { create: `${base}/${resource.app}/${resource.model}/` }),
+    },
+  };
+}
+
 async function describeNested(
   view: Resource,
   { access, route }: RestContext,
@@ -123,18 +155,36 @@ async function describeActions(
 ): Promise<readonly ActionDescription[]> {
   if (kind !== 'collection' && kind !== 'object') return [];
   const described: ActionDescription[] = [];
-  for (const { kind: actionKind, segment, actions } of routesOf(resource)) {
+  for (const route of routesOf(resource)) {
+    const { kind: actionKind, segment } = route;
     if (segment === undefined) continue;
     const isOfObject = actionKind === 'object-action';
-    const methods: string[] = [];
-    for (const [method, { permission }] of actions) {
-      // As when the action is authorized.
-      const required = isOfObject && method !== 'GET' ? 'PATCH' : method;
-      if (await access.tryAuthorize(resource, required, permission)) methods.push(method);
-    }
-    if (methods.length > 0) described.push({ name: segment, object: isOfObject, methods });
+    const callable = await findCallable(route, isOfObject, access);
+    const body = callable.find(([method, action]) => method !== 'GET' && action.body)?.[1].body;
+    if (callable.length > 0)
+      described.push({
+        name: segment,
+        object: isOfObject,
+        methods: callable.map(([method]) => method),
+        ...(body && { body }),
+      });
   }
   return described;
+}
+
+/** The actions of a URL that the caller may call, by method. */
+async function findCallable(
+  { resource, actions }: Route,
+  isOfObject: boolean,
+  access: RestContext['access'],
+): Promise<readonly (readonly [string, RouteAction])[]> {
+  const callable: (readonly [string, RouteAction])[] = [];
+  for (const [method, action] of actions) {
+    // As when the action is authorized.
+    const required = isOfObject && method !== 'GET' ? 'PATCH' : method;
+    if (await access.tryAuthorize(resource, required, action.permission)) callable.push([method, action]);
+  }
+  return callable;
 }
 
 async function describeRelations(
@@ -171,6 +221,7 @@ async function describeWrites(
     const method = METHOD_OF[operation];
     if (takesMany(route, operation) && (await access.tryAuthorize(resource, method))) methods.push(method);
   }
+  const mayChange = methods.includes('PATCH') && (await access.tryAuthorize(resource, 'PATCH'));
   const { bulk, conditional, idempotency } = resource;
   return {
     ...(bulk &&
@@ -180,6 +231,7 @@ async function describeWrites(
           max: bulk.max,
           keys: parameterName(KEYS_PARAMETER, resource),
           ...(bulk.upsert.length > 0 && { upsert: parameterName(UPSERT_PARAMETER, resource) }),
+          ...(mayChange && { change: describeChange(restrictFields(resource, mayChange)) }),
         },
       }),
     ...(conditional && { conditional: { require: conditional.require } }),

@@ -1,4 +1,5 @@
-import type { ChoiceDescription, ReadableFieldDescription } from '../../core/contracts/route-description.js';
+import type { ChoiceDescription } from '../../core/contracts/field-description.js';
+import type { ReadableFieldDescription } from '../../core/contracts/route-description.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import type { Field } from '../../core/schema/field.js';
 

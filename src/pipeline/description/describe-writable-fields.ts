@@ -1,4 +1,5 @@
-import type { FieldDescription, RouteDescription } from '../../core/contracts/route-description.js';
+import type { FieldDescription } from '../../core/contracts/field-description.js';
+import type { RouteDescription } from '../../core/contracts/route-description.js';
 import { isWritable } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { Operation } from '../../core/schema/operation.js';
@@ -49,6 +50,19 @@ export function describeWritableFields(
   }
   return actions;
 }
+
+/** The fields that a PATCH may change. `view` is the resource as the caller may write it. */
+export function describeChange(view: Resource): Readonly<Record<string, FieldDescription>> {
+  const fields = view.fields.filter((field) => isWritable(field) && field.updatable);
+  return Object.fromEntries(
+    Object.entries(describeFields(fields, 'partialUpdate', NO_FIELDS)).map(([name, field]) => [
+      name,
+      { ...field, required: false },
+    ]),
+  );
+}
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
 function describeFields(
   fields: readonly Field[],

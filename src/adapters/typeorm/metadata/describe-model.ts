@@ -168,6 +168,7 @@ function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnD
     insertable: column.isInsert,
     updatable: column.isUpdate,
     fullText: hasFullTextIndex(column, metadata),
+    indexed: leadsIndex(column, metadata),
     ...describeType(column, source),
   };
 }
@@ -207,6 +208,14 @@ function isInternal(column: ColumnMetadata): boolean {
     column.isNestedSetLeft ||
     column.isNestedSetRight ||
     column.isMaterializedPath
+  );
+}
+
+/** Whether a complete index of sorted values has the column first. */
+function leadsIndex(column: ColumnMetadata, { primaryColumns, uniques, indices }: EntityMetadata): boolean {
+  const sorted = indices.filter(({ where, isFulltext, isSpatial }) => !where && !isFulltext && !isSpatial);
+  return [primaryColumns, ...[...uniques, ...sorted].map(({ columns }) => columns)].some(
+    ([first]) => first === column,
   );
 }
 
