@@ -95,6 +95,28 @@ const MODELS = ['ticket', 'comment', 'agent', 'assignment'] as const;
           expect(await started.dataSource.manager.countBy(Ticket, { subject: 'Screen' })).toBe(0);
         });
 
+        test('two clerks change one ticket at once, and nothing is lost', async () => {
+          await open(`ticket/${ticket.id}/`, 'clerk');
+          await visitor.click('button', 'Change');
+          await visitor.field(/^Subject/).fill('Printer on fire');
+          const other = await Visitor.open(browser, visitor.origin);
+          await other.goto(`${DESK}ticket/${ticket.id}/`);
+          await other.logIn('admin', 'admin');
+          await other.click('button', 'Change');
+          await other.field('Body').fill('Room 7.');
+          await other.submit('Save');
+          await other.page.getByText('Saved.').waitFor();
+          await other.page.context().close();
+          await visitor.submit('Save');
+          await visitor.page.getByText('Somebody else has changed this object').waitFor();
+          await visitor.page.getByRole('button', { name: 'Save this choice' }).click();
+          await saved('Saved.');
+          expect(await started.dataSource.manager.findOneBy(Ticket, { id: ticket.id })).toMatchObject({
+            subject: 'Printer on fire',
+            body: 'Room 7.',
+          });
+        });
+
         test('scribe comments on a ticket that he may not view, by its key', async () => {
           await open('comment/', 'scribe');
           await visitor.click('button', 'Create');

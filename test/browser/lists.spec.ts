@@ -100,7 +100,7 @@ class Cursors extends Numbered {}
       test('without pagination the first 1,000 rows are shown, and the page says so', async () => {
         await visitor.goto('/rest/v1/long/all/');
         expect(await ends()).toEqual(['1', '1000']);
-        expect(await visitor.page.getByText('The first 1000 objects.').isVisible()).toBe(true);
+        await visitor.page.getByText('The first 1000 objects.').waitFor();
       });
 
       test('page numbers: next, last, a typed page, and the size', async () => {

@@ -1,9 +1,11 @@
-import { HttpCode, StreamableFile } from '@nestjs/common';
+import { Body, HttpCode, StreamableFile } from '@nestjs/common';
+import { IsIn, IsInt, IsOptional, MaxLength, Min } from 'class-validator';
 import {
   Action,
   basic,
   CsvRenderer,
   IdempotencyRecord,
+  InvalidInput,
   IsAuthenticatedOrReadOnly,
   NdjsonRenderer,
   PageNumberPagination,
@@ -14,11 +16,13 @@ import {
 import {
   Column,
   Entity,
+  Index,
   JoinColumn,
   JoinTable,
   ManyToMany,
   ManyToOne,
   OneToMany,
+  PrimaryColumn,
   PrimaryGeneratedColumn,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -37,6 +41,7 @@ export class Brand {
   @PrimaryGeneratedColumn()
   id: number;
 
+  @Index('browser_brand_name')
   @Column({ length: 40 })
   name: string;
 
@@ -171,6 +176,56 @@ export class Placement {
   place: string;
 }
 
+/** The page makes a form of this class. */
+class MoveBody {
+  @IsInt()
+  @Min(1)
+  amount: number;
+
+  @IsIn(['left', 'right'])
+  side: string;
+
+  @IsOptional()
+  @MaxLength(20)
+  reason?: string;
+}
+
+/** Its keys may contain commas. */
+@Restify({ app: 'shop', bulk: { max: 50 }, ...LOGIN })
+@Entity('browser_code')
+export class Code {
+  @PrimaryColumn({ length: 20 })
+  code: string;
+
+  @Column({ default: '' })
+  note: string;
+}
+
+const PHOTO = { app: 'shop', name: 'photo', ...LOGIN };
+
+@Restify(PHOTO)
+@Entity('browser_photo')
+class SqlitePhoto {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ type: 'blob', nullable: true })
+  bytes: Buffer | null;
+}
+
+@Restify(PHOTO)
+@Entity('browser_photo')
+class PostgresPhoto {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ type: 'bytea', nullable: true })
+  bytes: Buffer | null;
+}
+
+/** The entity with a file, by the type of each database. */
+export const PHOTOS = { sqlite: SqlitePhoto, postgres: PostgresPhoto, mariadb: SqlitePhoto };
+
 @RestifyController(Ware)
 export class WareController {
   @Action({ detail: true, methods: ['POST'] })
@@ -179,10 +234,17 @@ export class WareController {
     return { reserved: id };
   }
 
+  @Action({ detail: true, methods: ['POST'] })
+  @HttpCode(200)
+  move(@Pk() id: number, @Body() body: MoveBody): object {
+    if (!Object.hasOwn(body, 'amount')) throw InvalidInput.of('amount', 'This field is required.');
+    return { moved: id, ...body };
+  }
+
   @Action({ detail: false, methods: ['POST'] })
   report(): StreamableFile {
     return new StreamableFile(Buffer.from('a,b\n'), { type: 'text/csv' });
   }
 }
 
-export const ENTITIES = [Brand, Ware, Part, Order, Shelf, Placement, IdempotencyRecord];
+export const ENTITIES = [Brand, Ware, Part, Order, Shelf, Placement, Code, IdempotencyRecord];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
 
 /** Where `scripts/install-browser.mjs` and the distributions put Chromium. */
 const PATHS = [
@@ -47,6 +47,7 @@ interface Violation {
 export class Visitor {
   /** Errors of scripts, reports of the policy, and requests to other hosts. Failed requests are not among them: the browser logs them. */
   readonly problems: string[] = [];
+  private readonly running = new Set<Request>();
 
   constructor(
     readonly page: Page,
@@ -56,7 +57,10 @@ export class Visitor {
     page.on('console', (message) => {
       if (message.type() === 'error' && !EXPECTED.test(message.text())) this.problems.push(message.text());
     });
+    page.on('requestfinished', (request) => this.running.delete(request));
+    page.on('requestfailed', (request) => this.running.delete(request));
     page.on('request', (request) => {
+      this.running.add(request);
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin))
         this.problems.push(`A request to ${request.url()}`);
     });
@@ -72,10 +76,13 @@ export class Visitor {
     await this.settle();
   }
 
-  /** Waits until the page shows what it has requested. */
+  /** Waits until the page shows what it has requested; two seconds at most for requests that a test holds. */
   async settle(): Promise<void> {
-    await this.page.waitForTimeout(60);
-    await this.page.locator('main[aria-busy="false"]').waitFor();
+    const end = Date.now() + 2000;
+    do {
+      await this.page.waitForTimeout(60);
+      await this.page.locator('main[aria-busy="false"]').waitFor();
+    } while (this.running.size > 0 && Date.now() < end);
   }
 
   async click(role: 'button' | 'link', name: string | RegExp): Promise<void> {

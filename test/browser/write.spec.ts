@@ -4,7 +4,18 @@ import type { Browser } from 'playwright-core';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
-import { Brand, ENTITIES, Order, Part, Placement, Shelf, Ware, WareController } from './models.js';
+import {
+  Brand,
+  Code,
+  ENTITIES,
+  Order,
+  Part,
+  PHOTOS,
+  Placement,
+  Shelf,
+  Ware,
+  WareController,
+} from './models.js';
 import { findBarriers, openBrowser, RUNS_BROWSER, Visitor } from './open-browser.js';
 
 const WARES = '/rest/v1/shop/ware/';
@@ -18,7 +29,7 @@ const WARES = '/rest/v1/shop/ware/';
       let visitor: Visitor;
       beforeAll(async () => {
         started = await startApp({
-          entities: ENTITIES,
+          entities: [...ENTITIES, PHOTOS[database.name]],
           controllers: [WareController],
           database,
           compare: false,
@@ -28,7 +39,7 @@ const WARES = '/rest/v1/shop/ware/';
       });
       beforeEach(async () => {
         const { manager } = started.dataSource;
-        for (const entity of [Order, Part, Placement, Shelf, Ware, Brand])
+        for (const entity of [Order, Part, Placement, Shelf, Ware, Brand, Code, PHOTOS[database.name]])
           await manager.createQueryBuilder().delete().from(entity).execute();
         visitor = await Visitor.open(browser, `http://127.0.0.1:${started.port}`);
       });
@@ -102,8 +113,8 @@ const WARES = '/rest/v1/shop/ware/';
         // The visitor is in Berlin.
         expect(ware?.seen.toISOString()).toBe('2026-06-01T10:30:00.000Z');
         expect(visitor.url).toBe(`${WARES}${ware?.id ?? 0}/`);
-        expect(await page.getByText('Created.').isVisible()).toBe(true);
-        expect(await page.getByText('9007199254740993', { exact: true }).isVisible()).toBe(true);
+        await page.getByText('Created.').waitFor();
+        await page.getByText('9007199254740993', { exact: true }).waitFor();
       });
 
       test('what was touched is changed, null and empty are told apart, and the rest is not sent', async () => {
@@ -117,14 +128,14 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.submit('Save');
         expect((await sent).postDataJSON()).toEqual({ note: '', sold: null });
         expect((await rows(Ware))[0]).toMatchObject({ note: '', sold: null, stock: 5 });
-        expect(await page.getByText('Saved.').isVisible()).toBe(true);
+        await page.getByText('Saved.').waitFor();
         await visitor.click('button', 'Change');
         await page.getByRole('checkbox', { name: 'null' }).check();
         await visitor.submit('Save');
         expect((await rows(Ware))[0]).toMatchObject({ note: null });
         await visitor.click('button', 'Change');
         await visitor.submit('Save');
-        expect(await page.getByText('Nothing was changed.').isVisible()).toBe(true);
+        await page.getByText('Nothing was changed.').waitFor();
       });
 
       test('of two people who change one object nothing is lost: the second resolves the difference by field', async () => {
@@ -143,7 +154,7 @@ const WARES = '/rest/v1/shop/ware/';
         await other.submit('Save');
         await other.page.context().close();
         await visitor.submit('Save');
-        expect(await page.getByText('Somebody else has changed this object').isVisible()).toBe(true);
+        await page.getByText('Somebody else has changed this object').waitFor();
         expect(await page.locator('.conflict tbody tr').allInnerTexts()).toEqual([
           expect.stringMatching(/Title\s+Chair\s+Theirs\s+Mine/),
           expect.stringMatching(/Note\s+read\s+read\s+my note/),
@@ -166,7 +177,7 @@ const WARES = '/rest/v1/shop/ware/';
           route.request().method() === 'PATCH' ? route.abort() : route.continue(),
         );
         await visitor.submit('Save');
-        expect(await page.getByText('What you typed is kept').isVisible()).toBe(true);
+        await page.getByText('What you typed is kept').waitFor();
         await page.unroute('**/*');
         // The credentials are refused from now on.
         await page.route('**/*', (route) =>
@@ -177,7 +188,7 @@ const WARES = '/rest/v1/shop/ware/';
             : route.continue(),
         );
         await visitor.submit('Save');
-        expect(await page.getByText('You are not logged in any more').isVisible()).toBe(true);
+        await page.getByText('You are not logged in any more').waitFor();
         await page.unroute('**/*');
         await visitor.logIn('ann');
         expect(await visitor.field(/^Title/).inputValue()).toBe('Typed');
@@ -203,7 +214,7 @@ const WARES = '/rest/v1/shop/ware/';
           return route.abort();
         });
         await visitor.submit('Create');
-        expect(await page.getByText('What you typed is kept').isVisible()).toBe(true);
+        await page.getByText('What you typed is kept').waitFor();
         await visitor.submit('Create');
         await page.getByText('Created.').waitFor();
         expect(await rows(Ware)).toHaveLength(1);
@@ -365,6 +376,85 @@ const WARES = '/rest/v1/shop/ware/';
         const download = page.waitForEvent('download');
         await visitor.click('button', 'Send report');
         expect((await download).suggestedFilename()).toMatch(/^report-\d{4}-\d\d-\d\d\.csv$/);
+      });
+
+      test('an action that declares its body has a form of its fields, with errors in place', async () => {
+        const { id } = await saveWare();
+        await openWare(id);
+        const { page } = visitor;
+        await page.locator('summary', { hasText: 'move' }).click();
+        await visitor.field(/^Side/).selectOption('left');
+        await visitor.submit('Send move');
+        await page.locator('.form .errors').waitFor();
+        expect(await page.locator('.form .errors').allInnerTexts()).toEqual(['This field is required.']);
+        expect(await visitor.field(/^Side/).inputValue()).toBe('left');
+        await visitor.field(/^Amount/).fill('3');
+        await visitor.field(/^Reason/).fill('order');
+        const sent = page.waitForRequest((request) => request.method() === 'POST');
+        await visitor.submit('Send move');
+        expect((await sent).postDataJSON()).toEqual({ side: 'left', amount: 3, reason: 'order' });
+        await page.getByText(`"moved": ${id}`).waitFor();
+      });
+
+      test('an object of a one-to-many list is created below its parent', async () => {
+        const { id } = await saveWare();
+        await visitor.goto(`${WARES}${id}/parts/`);
+        expect(await visitor.page.getByRole('button', { name: 'Create' }).count()).toBe(0);
+        await visitor.logIn('ann');
+        await visitor.click('button', 'Create');
+        await visitor.field(/^Name/).fill('Leg');
+        expect(await visitor.page.getByRole('combobox', { name: 'Ware' }).inputValue()).toBe(String(id));
+        await visitor.submit('Create');
+        await visitor.page.getByText('Created.').waitFor();
+        expect(await visitor.column('Name')).toEqual(['Leg']);
+        expect(await started.dataSource.manager.find(Part, { relations: { ware: true } })).toMatchObject([
+          { name: 'Leg', ware: { id } },
+        ]);
+      });
+
+      test('a picker opens in the order of the labels where an index serves it, and without a count', async () => {
+        await started.dataSource.manager.save(Brand, [{ name: 'Zeta' }, { name: 'Alpha' }, { name: 'Mid' }]);
+        const { id } = await saveWare();
+        await openWare(id);
+        const { page } = visitor;
+        await visitor.click('button', 'Change');
+        const sent = page.waitForRequest((request) => request.url().includes('/shop/brand/?'));
+        await page.getByRole('combobox', { name: 'Brand' }).focus();
+        expect((await sent).url()).toMatch(/\?ordering=name$/);
+        await page.locator('.picker [role=option]').first().waitFor();
+        expect(
+          (await page.locator('.picker [role=option]').allInnerTexts()).map((each) => each.split(/\s/)[0]),
+        ).toEqual(['Alpha', 'Mid', 'Zeta']);
+      });
+
+      test('a file is stored as it is, and shown by its size', async () => {
+        await visitor.goto('/rest/v1/shop/photo/');
+        await visitor.logIn('ann');
+        const { page } = visitor;
+        await visitor.click('button', 'Create');
+        const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 256));
+        await visitor
+          .field(/^Bytes/)
+          .setInputFiles({ name: 'a.bin', mimeType: 'application/octet-stream', buffer: bytes });
+        await page.locator('.form').getByText('70000 bytes').waitFor();
+        await visitor.submit('Create');
+        await page.getByText('Created.').waitFor();
+        const [photo] = await started.dataSource.manager.find(PHOTOS[database.name]);
+        expect(photo?.bytes?.equals(bytes)).toBe(true);
+        await page.getByText('70000 bytes').first().waitFor();
+      });
+
+      test('an object whose key contains a comma is not chosen with others, because commas separate keys', async () => {
+        await started.dataSource.manager.save(Code, [{ code: 'a,b' }, { code: 'a' }, { code: 'b' }]);
+        await visitor.goto('/rest/v1/shop/code/');
+        await visitor.logIn('ann');
+        const { page } = visitor;
+        expect(await page.getByRole('checkbox', { name: 'Choose a,b' }).isDisabled()).toBe(true);
+        await page.getByRole('checkbox', { name: 'Choose all' }).check();
+        await visitor.click('button', 'Delete the chosen…');
+        await visitor.submit('Delete 2 objects');
+        await page.getByText('Deleted.').waitFor();
+        expect((await rows(Code)).map(({ code }) => code)).toEqual(['a,b']);
       });
 
       test('forms are accessible, in light and dark', async () => {

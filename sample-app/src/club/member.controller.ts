@@ -1,3 +1,4 @@
+import { Length } from 'class-validator';
 import { Body, Req } from '@nestjs/common';
 import {
   Action,
@@ -12,6 +13,11 @@ import {
 } from 'nestjs-restify';
 import { Member } from './member.entity.js';
 import { MemberNames } from './member-names.service.js';
+
+class RenameBody {
+  @Length(1, 75)
+  name: string;
+}
 
 /** Replaces nested behaviour of members, and adds an action. Everything else is generated. */
 @RestifyController(Member)
@@ -37,9 +43,10 @@ export class MemberController {
   @Action({ detail: true, methods: ['POST'] })
   async rename(
     @ParentPk() pk: number,
-    @Body() body: { readonly name?: unknown } | undefined,
+    // The page for people makes a form of its class. Without a ValidationPipe, the body may be anything.
+    @Body() body: RenameBody,
   ): Promise<object> {
-    const name = body?.name;
+    const { name } = Object(body) as { readonly name?: unknown };
     if (typeof name !== 'string' || name === '') throw InvalidInput.of('name', 'This field is required.');
     return this.names.rename(pk, name);
   }

@@ -3,7 +3,15 @@ import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Question } from './question.entity.js';
 
-@Restify('polls')
+@Restify({
+  app: 'polls',
+  filterFields: {
+    id: ['exact'],
+    choice_text: ['exact', 'icontains'],
+    votes: ['exact', 'gt', 'lt'],
+    question: ['exact'],
+  },
+})
 @Entity('polls_choice')
 export class Choice {
   @PrimaryGeneratedColumn()

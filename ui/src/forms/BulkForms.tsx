@@ -13,7 +13,7 @@ import { toBody } from './draft.js';
 import type { Draft } from './draft.js';
 import { NO_ERRORS, toFormErrors } from './field-errors.js';
 import type { FormErrors } from './field-errors.js';
-import { specsOf } from './field-spec.js';
+import { specsOfChange } from './field-spec.js';
 import { Form } from './Form.js';
 import { draftErrors, failureOf } from './form-failure.js';
 import { useWrite } from './use-write.js';
@@ -30,6 +30,8 @@ interface BulkFormsProps {
 interface Target {
   readonly url: string;
   readonly count: string;
+  /** The keys of the chosen objects; undefined if filters select them. */
+  readonly keys?: readonly string[];
 }
 
 /** Changes or deletes many objects at once: the chosen ones, or all that match the filters. */
@@ -42,13 +44,13 @@ export function BulkForms({ description, bulk, chosen, clear }: BulkFormsProps):
     setForm(undefined);
     setTarget(undefined);
   };
-  const open = (method: 'PATCH' | 'DELETE', next: string, count: string): void => {
+  const open = (method: 'PATCH' | 'DELETE', next: Target): void => {
     setForm(method);
-    setTarget({ url: next, count });
+    setTarget(next);
   };
   const openFiltered = (method: 'PATCH' | 'DELETE'): void => {
     if (filtered === undefined) return;
-    open(method, filtered, '…');
+    open(method, { url: filtered, count: '…' });
     countRows(client, filtered).then(
       (count) => {
         setTarget({ url: filtered, count });
@@ -69,11 +71,11 @@ export function BulkForms({ description, bulk, chosen, clear }: BulkFormsProps):
             type="button"
             disabled={chosen.length === 0}
             onClick={() => {
-              open(
-                method,
-                selectedUrl(withSlash(pathOf(url)), chosen, { bulk, description }),
-                String(chosen.length),
-              );
+              open(method, {
+                url: selectedUrl(withSlash(pathOf(url)), chosen, { bulk, description }),
+                count: String(chosen.length),
+                keys: chosen,
+              });
             }}
           >
             {text(method === 'PATCH' ? 'changeChosen' : 'deleteChosen')}
@@ -119,8 +121,7 @@ interface BulkFormProps {
 }
 
 function BulkForm({ description, method, target, close, done }: BulkFormProps): JSX.Element {
-  const specs =
-    method === 'PATCH' ? specsOf(description, 'POST').map((spec) => ({ ...spec, required: false })) : [];
+  const specs = method === 'PATCH' ? specsOfChange(description) : [];
   const [draft, setDraft] = useState<Draft>({});
   const [errors, setErrors] = useState<FormErrors>(NO_ERRORS);
   const { isBusy, send } = useWrite();
@@ -134,7 +135,7 @@ function BulkForm({ description, method, target, close, done }: BulkFormProps): 
     }
     const reply = await send(target.url, { method, body });
     if (reply && reply.status < 400) done();
-    else setErrors(failureOf(reply) ?? errorsByRow(reply) ?? toFormErrors(reply?.value, specs));
+    else setErrors(failureOf(reply) ?? errorsByRow(reply, target.keys) ?? toFormErrors(reply?.value, specs));
   };
   const title = text(method === 'PATCH' ? 'changeMany' : 'deleteMany', { count: target.count });
   return (
@@ -156,12 +157,14 @@ function BulkForm({ description, method, target, close, done }: BulkFormProps): 
   );
 }
 
-/** The messages of a list of errors, with the positions of their rows. */
-function errorsByRow(reply: Reply | undefined): FormErrors | undefined {
+/** The messages of a list of errors, with the keys of their objects, or with their positions. */
+function errorsByRow(reply: Reply | undefined, keys: readonly string[] = []): FormErrors | undefined {
   if (!Array.isArray(reply?.value)) return undefined;
   const general = (reply.value as readonly unknown[]).flatMap((each, at) => {
     const { general: messages } = toFormErrors(each, []);
-    return messages.map((message) => `${text('rowNumber', { number: at + 1 })}: ${escapeText(message)}`);
+    return messages.map(
+      (message) => `${text('rowNumber', { number: keys[at] ?? at + 1 })}: ${escapeText(message)}`,
+    );
   });
   return { fields: {}, general };
 }

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { text } from '../messages/messages.js';
 import { toBody } from './draft.js';
+import type { Draft } from './draft.js';
 import { NO_ERRORS, toFormErrors } from './field-errors.js';
 import { specsOf } from './field-spec.js';
 import { Form } from './Form.js';
@@ -14,15 +15,29 @@ interface CreateFormProps {
   readonly description: RouteDescription;
   /** The path of the list. */
   readonly url: string;
+  /** Values that are set before anything is typed. */
+  readonly preset?: Draft;
+  /** What the draft is kept for, if not the list. */
+  readonly draftName?: string;
   close(): void;
   /** @param created the body of the response. */
   done(created: unknown): void;
 }
 
+const NO_PRESET: Draft = {};
+
 /** A form for a new object. */
-export function CreateForm({ description, url, close, done }: CreateFormProps): JSX.Element {
+export function CreateForm({
+  description,
+  url,
+  preset = NO_PRESET,
+  draftName = `POST ${url}`,
+  close,
+  done,
+}: CreateFormProps): JSX.Element {
   const specs = specsOf(description, 'POST');
-  const [draft, setDraft] = useDraft(`POST ${url}`);
+  const [typed, setDraft] = useDraft(draftName);
+  const draft = { ...preset, ...typed };
   const [errors, setErrors] = useState(NO_ERRORS);
   const { isBusy, send } = useWrite();
   // The same request is repeated with the same key, so that a lost response creates no second object.

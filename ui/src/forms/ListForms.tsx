@@ -6,6 +6,7 @@ import { pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { keyTextOf } from '../values/label.js';
 import { usePage } from '../views/context.js';
+import { CreateChild } from './CreateChild.js';
 import { CreateForm } from './CreateForm.js';
 import { DraftStore } from './draft-store.js';
 
@@ -14,6 +15,10 @@ export function ListForms({ description }: { readonly description: RouteDescript
   const { url, links, navigate, reload } = usePage();
   const path = withSlash(pathOf(url));
   const [isOpen, setIsOpen] = useState(() => DraftStore.has(`POST ${path}`));
+  const children = description.parent?.create;
+  const childList = children === undefined ? undefined : links.toLocal(children);
+  if (description.parent && childList !== undefined)
+    return <CreateChild parent={description.parent} list={childList} />;
   if (!description.methods.includes('POST') || !description.actions.POST) return null;
   const show = (created: unknown): void => {
     setIsOpen(false);

@@ -15,8 +15,13 @@ import type { Choice } from './related-rows.js';
 /** How long nothing is typed before a search, in milliseconds. */
 const PAUSE = 300;
 
+interface PickerProps extends InputProps {
+  /** Whether an object that is missing can be created in place. Default: true. */
+  readonly creates?: boolean;
+}
+
 /** Chooses a related object: by its label, by a search on the server, or by a typed key. */
-export function Picker(props: InputProps): JSX.Element {
+export function Picker(props: PickerProps): JSX.Element {
   const { spec, id, change } = props;
   const page = usePage();
   const list =
@@ -45,7 +50,7 @@ export function Picker(props: InputProps): JSX.Element {
   return <SearchPicker {...props} related={related} />;
 }
 
-interface SearchProps extends InputProps {
+interface SearchProps extends PickerProps {
   readonly related: RelatedRows;
 }
 
@@ -134,7 +139,7 @@ function SearchPicker(props: SearchProps): JSX.Element {
         ))}
       </ul>
       {typed !== undefined && <SearchState found={found} typed={typed} cancel={cancel} />}
-      <CreateRelated related={related} label={spec.label} done={choose} />
+      {props.creates !== false && <CreateRelated related={related} label={spec.label} done={choose} />}
     </div>
   );
 }

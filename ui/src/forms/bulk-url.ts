@@ -18,7 +18,22 @@ export function selectedUrl(
   keys: readonly string[],
   { bulk, description }: { readonly bulk: BulkDescription; readonly description: RouteDescription },
 ): string {
-  const isComposite = description.key_is_text === true || (description.key?.length ?? 1) > 1;
+  const isComposite = isCompositeKey(description);
   const text = keys.map((key) => encodeURIComponent(isComposite ? key : decodeURIComponent(key)));
   return `${path}?${bulk.keys}=${isComposite ? keys.join(';') : text.join(',')}`;
+}
+
+/** Whether an object can be chosen by its key: the parameter separates keys by commas, which a key may contain. */
+export function isSelectable(
+  key: string,
+  description: Pick<RouteDescription, 'key' | 'key_is_text'>,
+): boolean {
+  return isCompositeKey(description) || !decodeURIComponent(key).includes(',');
+}
+
+function isCompositeKey({
+  key,
+  key_is_text: isText,
+}: Pick<RouteDescription, 'key' | 'key_is_text'>): boolean {
+  return isText === true || (key?.length ?? 1) > 1;
 }

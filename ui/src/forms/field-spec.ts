@@ -1,6 +1,5 @@
+import type { ChoiceDescription, FieldDescription } from '../../../src/core/contracts/field-description.js';
 import type {
-  ChoiceDescription,
-  FieldDescription,
   ReadableFieldDescription,
   RelationDescription,
   RouteDescription,
@@ -34,6 +33,18 @@ export function specsOf(
   method: 'POST' | 'PUT',
 ): readonly FieldSpec[] {
   return Object.entries(actions[method] ?? {}).map(([name, written]) =>
+    toSpec(name, { written, read: fields[name], relation: relations[name] }),
+  );
+}
+
+/** The fields of the body of an action. */
+export function specsOfBody(body: Readonly<Record<string, FieldDescription>>): readonly FieldSpec[] {
+  return Object.entries(body).map(([name, written]) => toSpec(name, { written, read: undefined }));
+}
+
+/** The fields that a change of many objects may set. */
+export function specsOfChange({ bulk, fields, relations }: RouteDescription): readonly FieldSpec[] {
+  return Object.entries(bulk?.change ?? {}).map(([name, written]) =>
     toSpec(name, { written, read: fields[name], relation: relations[name] }),
   );
 }

@@ -46,7 +46,7 @@ export class RelatedRows {
     const description = await this.describe(signal);
     if (!description) return [];
     const text = typed.trim();
-    if (text === '') return this.read(description, {}, signal);
+    if (text === '') return this.read(description, firstRows(description), signal);
     const parameter = description.search?.parameter;
     const searches = parameter !== undefined && text.length >= SHORTEST_SEARCH;
     const [byKey, found] = await Promise.all([
@@ -87,6 +87,14 @@ export class RelatedRows {
     const { rows } = toListPage({ ...reply, pagination: description.pagination }, links);
     return choicesOf(rows.slice(0, PAGE_SIZE), description);
   }
+}
+
+/** Ordered by the label where an index serves that order, so that no table is sorted. */
+function firstRows({ label, ordering }: RouteDescription): Readonly<Record<string, string>> {
+  const field = /^\{([^{}]*)\}$/.exec(label ?? '')?.[1];
+  return field !== undefined && ordering?.indexed.includes(field) === true
+    ? { [ordering.parameter]: field }
+    : {};
 }
 
 function choicesOf(rows: readonly Row[], description: RouteDescription): readonly Choice[] {

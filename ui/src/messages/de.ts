@@ -165,6 +165,7 @@ export const de: Messages = {
   asTyped: 'Was Sie eingegeben haben',
   saveChoice: 'Diese Auswahl speichern',
   many: 'Mehrere auf einmal',
+  notSelectable: 'Dieser Schlüssel enthält ein Komma: das Objekt kann nicht mit anderen ausgewählt werden.',
   chosenCount: '{count} ausgewählt',
   changeChosen: 'Ausgewählte ändern …',
   deleteChosen: 'Ausgewählte löschen …',

@@ -163,6 +163,7 @@ export const en = {
   asTyped: 'What you typed',
   saveChoice: 'Save this choice',
   many: 'Many at once',
+  notSelectable: 'This key contains a comma: the object cannot be chosen together with others.',
   chosenCount: '{count} chosen',
   changeChosen: 'Change the chosen…',
   deleteChosen: 'Delete the chosen…',

@@ -20,13 +20,13 @@ export function Actions({ description, isObject }: ActionsProps): JSX.Element | 
     <section class="actions" aria-label={text('actions')}>
       <h2>{text('actions')}</h2>
       <ul>
-        {actions.map(({ name, methods }) => (
-          <li key={name}>
-            {methods.includes('GET') && <a href={`${base}${name}/`}>{name}</a>}
-            {methods
+        {actions.map((action) => (
+          <li key={action.name}>
+            {action.methods.includes('GET') && <a href={`${base}${action.name}/`}>{action.name}</a>}
+            {action.methods
               .filter((method) => method !== 'GET')
               .map((method) => (
-                <ActionForm key={method} name={name} method={method} url={`${base}${name}/`} />
+                <ActionForm key={method} action={action} method={method} url={`${base}${action.name}/`} />
               ))}
           </li>
         ))}

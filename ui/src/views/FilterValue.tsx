@@ -1,16 +1,53 @@
 import type { JSX } from 'preact';
-import type { FilterDescription } from '../../../src/core/contracts/route-description.js';
+import { useId } from 'preact/hooks';
+import type {
+  FilterDescription,
+  RelationDescription,
+} from '../../../src/core/contracts/route-description.js';
+import { NO_ERRORS } from '../forms/field-errors.js';
+import type { FieldSpec } from '../forms/field-spec.js';
+import { Picker } from '../forms/Picker.js';
 import { text } from '../messages/messages.js';
 import { fromLocalInput, toLocalInput } from '../values/local-time.js';
 
 interface FilterValueProps {
   readonly filter: FilterDescription;
+  /** The relation whose keys are compared; undefined for other fields. */
+  readonly relation?: RelationDescription | undefined;
   readonly value: string;
   change(value: string): void;
 }
 
+/** The field of a related object. */
+const RELATED: FieldSpec = {
+  name: 'value',
+  label: '',
+  kind: 'to-one',
+  required: true,
+  readOnly: false,
+  nullable: false,
+};
+
 /** The input for the value of a filter, by its type. */
-export function FilterValue({ filter, value, change }: FilterValueProps): JSX.Element {
+export function FilterValue({ filter, relation, value, change }: FilterValueProps): JSX.Element {
+  const id = useId();
+  if (relation && (filter.lookup === 'exact' || filter.lookup === 'ne'))
+    return (
+      <div>
+        <label for={id}>{text('value')}</label>
+        <Picker
+          spec={{ ...RELATED, label: text('value'), relation }}
+          id={id}
+          value={value}
+          errors={NO_ERRORS}
+          path={filter.name}
+          creates={false}
+          change={(key) => {
+            change(typeof key === 'string' ? key : '');
+          }}
+        />
+      </div>
+    );
   if (filter.lookup === 'range') return <RangeValue filter={filter} value={value} change={change} />;
   if (filter.type === 'boolean') {
     const choices = [
@@ -29,7 +66,7 @@ export function FilterValue({ filter, value, change }: FilterValueProps): JSX.El
   );
 }
 
-interface ChoiceValueProps extends Omit<FilterValueProps, 'filter'> {
+interface ChoiceValueProps extends Omit<FilterValueProps, 'filter' | 'relation'> {
   readonly choices: NonNullable<FilterDescription['choices']>;
 }
 

@@ -102,7 +102,13 @@ function FilterForm({ description }: FiltersProps): JSX.Element {
           ))}
         </select>
       </label>
-      <FilterValue key={filter.name} filter={filter} value={value} change={setValue} />
+      <FilterValue
+        key={filter.name}
+        filter={filter}
+        relation={description.relations[filter.field]}
+        value={value}
+        change={setValue}
+      />
       <button type="submit" class="main">
         {text('apply')}
       </button>

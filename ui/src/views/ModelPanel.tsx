@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import type { FieldDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
+import type { FieldDescription } from '../../../src/core/contracts/field-description.js';
+import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { text } from '../messages/messages.js';
 
 /** The fields of a model with their types and rules, for what the caller may write here. */

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { OrderingDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
 import type { ListPage, Row } from '../api/page.js';
 import { parametersOf, withParameters } from '../api/urls.js';
+import { isSelectable } from '../forms/bulk-url.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
 import { keyTextOf, labelOf } from '../values/label.js';
@@ -30,9 +31,10 @@ export function Table({ page, description, columns, selection }: TableProps): JS
           <tr>
             {selection && (
               <ChooseAll
-                keys={page.rows.flatMap(
-                  (row) => keyTextOf(row, description?.key, description?.key_is_text) ?? [],
-                )}
+                keys={page.rows.flatMap((row) => {
+                  const key = keyTextOf(row, description?.key, description?.key_is_text);
+                  return key !== undefined && isSelectable(key, description ?? {}) ? [key] : [];
+                })}
                 selection={selection}
               />
             )}
@@ -52,20 +54,7 @@ export function Table({ page, description, columns, selection }: TableProps): JS
             return (
               <tr key={key ?? at}>
                 {selection && (
-                  <td>
-                    {key !== undefined && (
-                      <input
-                        type="checkbox"
-                        checked={selection.chosen.includes(key)}
-                        aria-label={text('chooseObject', {
-                          name: escapeText(labelOf(row, description ?? {})),
-                        })}
-                        onChange={(event) => {
-                          selection.choose([key], event.currentTarget.checked);
-                        }}
-                      />
-                    )}
-                  </td>
+                  <Choose row={row} rowKey={key} description={description} selection={selection} />
                 )}
                 {objects !== undefined && (
                   <th scope="row" class="open">
@@ -92,6 +81,36 @@ export function Table({ page, description, columns, selection }: TableProps): JS
     </div>
   );
 }
+
+interface ChooseProps {
+  readonly row: Row;
+  readonly rowKey: string | undefined;
+  readonly description: Pick<RouteDescription, 'key' | 'key_is_text' | 'label'> | undefined;
+  readonly selection: Selection;
+}
+
+/** The check box of a row. */
+function Choose({ row, rowKey, description = NO_KEY, selection }: ChooseProps): JSX.Element {
+  if (rowKey === undefined) return <td />;
+  const isOpen = isSelectable(rowKey, description);
+  return (
+    <td>
+      <input
+        type="checkbox"
+        checked={selection.chosen.includes(rowKey)}
+        disabled={!isOpen}
+        title={isOpen ? undefined : text('notSelectable')}
+        aria-label={text('chooseObject', { name: escapeText(labelOf(row, description)) })}
+        onChange={(event) => {
+          selection.choose([rowKey], event.currentTarget.checked);
+        }}
+      />
+    </td>
+  );
+}
+
+/** What is known of a list without a description. */
+const NO_KEY: Pick<RouteDescription, 'key' | 'key_is_text' | 'label'> = {};
 
 function ChooseAll({
   keys,
