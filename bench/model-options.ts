@@ -96,17 +96,24 @@ interface Combination {
 }
 const combinations: Combination[] = [];
 
-function writeReport(): void {
+function report(): string {
   const sections = combinations.filter(({ runs }) => runs.length > 0);
-  const machine = machineLine();
-  const report = [
-    `${machine}\n${options.turns} turns of each variant with the reference server; ${options.settle} requests of warm-up.\n`,
+  return [
+    `${machineLine()}\n${options.turns} turns of each variant with the reference server; ${options.settle} requests of warm-up.\n`,
     ...sections.map(({ title, runs }) => reportOf(title, runs)),
   ].join('\n');
-  console.log(report);
-  if (values.out !== undefined) writeFileSync(values.out, report);
-  if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify({ machine, combinations }, undefined, 2)}\n`);
+}
+
+/** Writes the files after each combination, so that a later failure loses nothing. */
+function saveReport(): void {
+  if (values.out !== undefined) writeFileSync(values.out, report());
+  const figures = { machine: machineLine(), combinations };
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
+}
+
+function printReport(): void {
+  console.log(report());
+  saveReport();
 }
 
 for (const databaseName of chooseFrom(DATABASES, values.database, 'database')) {
@@ -116,7 +123,7 @@ for (const databaseName of chooseFrom(DATABASES, values.database, 'database')) {
   const database = await openDatabase(databaseName);
   const interrupted = (): void => {
     console.error('Interrupted: the report has what is measured so far.');
-    writeReport();
+    printReport();
     void database.drop().finally(() => process.exit(130));
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
@@ -126,11 +133,12 @@ for (const databaseName of chooseFrom(DATABASES, values.database, 'database')) {
       const runs: VariantRun[] = [];
       combinations.push({ title: `${database.version.replace(/ \(.*/, '')}, ${platform}`, runs });
       await measureAll({ database, platform }, names, { options, runs });
+      saveReport();
     }
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await database.drop();
   }
 }
-writeReport();
+printReport();
 process.exit(0);
