@@ -1,10 +1,9 @@
 import type { Operation } from '../core/schema/operation.js';
-import type { Route } from '../core/schema/route.js';
+import type { Route, UrlKeys } from '../core/schema/route.js';
 import { challengeOf } from '../features/authentication/challenge.js';
 import { withCacheHeaders } from '../features/conditional-requests/validator.stages.js';
 import type { RowPages } from '../features/field-selection/expanded-list.js';
 import { authorizeMethod } from '../features/permissions/authorize.stage.js';
-import type { UrlKeys } from '../request/parse/parse-url-keys.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RestContext, Stage } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';

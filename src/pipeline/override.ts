@@ -14,7 +14,7 @@ import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
 import { HttpRequester } from '../request/http-requester.js';
 import { withBody } from '../request/request-input.js';
 import type { JsonObject } from '../request/request-input.js';
-import { parseUrlKeys } from '../request/parse/parse-url-keys.js';
+import { parseUrlKeys } from '../request/parse/parse-keys.stage.js';
 import { keyCondition } from '../request/plan/plan-read.js';
 import type { RestContext } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';

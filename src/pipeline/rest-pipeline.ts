@@ -39,11 +39,11 @@ export type InterceptorChain = (operate: () => Promise<unknown>) => Promise<unkn
 export interface RequestHandler {
   /** 406: the format of the response; 404 and 405 for what the URL does not serve. */
   readonly negotiate: readonly Stage[];
-  /** 404 400: selects the rows of the request. */
+  /** 404 503: parses keys, looks up the parent, and reads what later stages need of the request. */
   readonly prepare: readonly Stage[];
-  /** 400 404 409 412 422 428: plans, runs and serializes the operation; sets `context.result` or `context.response`. */
+  /** 400 403 404 409 412 413 415 422 428 503: plans, runs and represents; sets `context.result` or `context.response`. */
   readonly operate: readonly Stage[];
-  /** Status, headers, 304 and body; sets `context.response`. */
+  /** Status, headers and body, 304 412; sets `context.response`. */
   readonly respond: readonly Stage[];
   /** All of these, for a request without interceptors. */
   readonly all: readonly Stage[];
@@ -51,7 +51,7 @@ export interface RequestHandler {
 
 /** The handlers of one route. OPTIONS and unsupported methods have handlers too: 401 and 403 precede 405. */
 interface RouteHandlers {
-  /** 401 403 404 429 503. */
+  /** 401 403 404 429 503, and the status of a guard that authenticates. */
   readonly admit: readonly Stage[];
   readonly byMethod: ReadonlyMap<string, RequestHandler>;
   readonly otherwise: RequestHandler;

@@ -14,10 +14,9 @@ import type { Access } from '../core/contracts/access-control.js';
 import type { Actor } from '../core/schema/actor.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { Route } from '../core/schema/route.js';
+import type { Route, UrlKeys } from '../core/schema/route.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { JsonObject, RequestInput } from './request-input.js';
-import type { UrlKeys } from './parse/parse-url-keys.js';
 import type { RestResponse } from './response/rest-response.js';
 
 /** A create request of a model that stores its response under an `Idempotency-Key`. */

@@ -1,3 +1,4 @@
+import type { Json } from '../errors/rest-exception.js';
 import type { RouteAction } from './action.js';
 import type { Method, Operation } from './operation.js';
 import type { ToManyRelation } from './relation.js';
@@ -29,6 +30,14 @@ export interface Route {
   readonly allow: string;
   /** `polls-question-list`; for a nested one `question-choices-list` (contract 9.3). */
   readonly name: string;
+}
+
+/** The keys in a URL, in the types of their columns. */
+export interface UrlKeys {
+  /** The key of the object; in a nested URL, of the parent. */
+  readonly key: readonly Json[] | undefined;
+  /** The key of the through object. */
+  readonly childKey: readonly Json[] | undefined;
 }
 
 /** The matched route of a path, with the raw segments of its keys. */

@@ -4,7 +4,7 @@ import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
 import type { Authenticator } from './authenticator.js';
 
-/** Finds the caller by the model's schemes. Throws 401, 429 and 503. */
+/** Finds the caller by the model's schemes. Throws 401, 403 for a cross-site write, 429 and 503. */
 export function authenticate(resource: Resource, authenticator: Authenticator): Stage {
   if (resource.guarded) return authenticateByGuards(resource, authenticator);
   return (context) =>

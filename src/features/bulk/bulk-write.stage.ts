@@ -13,7 +13,7 @@ import { keyText } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject, withBody } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
-import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
+import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
 import { parseUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
 import { givenFieldsWith, planCreate, planUpdate, withAliases } from '../../request/plan/plan-write.js';

@@ -10,7 +10,7 @@ import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js
 import { keyText, noSuchKey } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject } from '../../request/request-input.js';
-import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
+import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
 import { keyCondition } from '../../request/plan/plan-read.js';
 import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';

@@ -15,7 +15,7 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
 import { foldFieldSelection, foldLists } from '../../request/parse/list-parameters.js';
 import { selectParameters, parameterValues } from '../../request/parse/parse-query-string.js';
-import { rejectParametersExcept } from '../../request/parse/parse-url-keys.js';
+import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
 import { keyCondition } from '../../request/plan/plan-read.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { assertNoIgnoredParameters } from '../filtering/ignored-parameters.js';

@@ -1,18 +1,29 @@
 import { validatorColumnsOf, validatorValuesIn } from '../../core/contracts/conditional.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import { NotFound } from '../../core/errors/http-exceptions.js';
-import { conjunction } from '../../core/query/condition.js';
+import {
+  MalformedRequest,
+  NotFound,
+  PreconditionFailed,
+  PreconditionRequired,
+} from '../../core/errors/http-exceptions.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { ALWAYS, conjunction, equals, NEVER } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Precondition } from '../../core/query/plan.js';
+import type { Column } from '../../core/schema/column.js';
+import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { objectCondition } from '../../request/plan/plan-read.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import { objectView, viewToRead } from './object-view.js';
-import { planPrecondition } from './plan-precondition.js';
-import { etagFor } from './validators.js';
+import { parseEntityTags } from './etag.js';
+import type { EntityTag } from './etag.js';
+import { parseHttpDate } from './http-date.js';
+import type { HeaderOf } from './is-not-modified.js';
+import { etagFor, etagIn, objectView, versionIn, viewToRead } from './validators.js';
+import type { ObjectView } from './validators.js';
 
 const CHANGING_OPERATIONS: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
 
@@ -101,4 +112,125 @@ export class Preconditions {
     );
     return row !== undefined && expected.holds(row);
   }
+}
+
+/** How the caller sees the object that is about to be written, and how the state of a row is computed. */
+interface WrittenObject {
+  readonly view: ObjectView;
+  readonly stateOf: (row: Row) => string;
+}
+
+/**
+ * The precondition of PUT, PATCH or DELETE (RFC 9110, 13.1). Versions and dates become conditions of the statement; a tag
+ * of the content is compared under the lock of the row. Undefined without a precondition.
+ */
+function planPrecondition(header: HeaderOf, object: WrittenObject, now: number): Precondition | undefined {
+  const { conditional } = object.view.resource;
+  const [match, none] = [header('if-match'), header('if-none-match')];
+  const preconditions: Precondition[] = [];
+  if (match !== undefined) preconditions.push(matching('If-Match', match, object));
+  else preconditions.push(...unmodifiedSince(header('if-unmodified-since'), object, now));
+  if (preconditions.length === 0 && conditional?.require === true)
+    return neverMet(() => new PreconditionRequired());
+  if (none !== undefined) preconditions.push(matching('If-None-Match', none, object));
+  return preconditions.length === 0 ? undefined : combinePreconditions(preconditions, object);
+}
+
+function matching(name: 'If-Match' | 'If-None-Match', text: string, object: WrittenObject): Precondition {
+  const tags = parseEntityTags(text);
+  if (tags === undefined)
+    return neverMet(() => new MalformedRequest(`The ${name} header is no list of entity tags: "…", or *.`));
+  const wanted = name === 'If-Match';
+  if (tags === 'any') return wanted ? { where: ALWAYS, refusal: failed } : neverMet(failed);
+  return wanted
+    ? matchAny(
+        tags.filter(({ weak }) => !weak),
+        object,
+      )
+    : matchNone(tags, object);
+}
+
+function matchAny(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
+  if (view.versioned) return { where: hasVersion(tags, view), refusal: failed };
+  const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
+  return states.size === 0 ? neverMet(failed) : expecting(view, (row) => states.has(stateOf(row)));
+}
+
+function matchNone(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
+  if (view.versioned) return { where: { kind: 'not', condition: hasVersion(tags, view) }, refusal: failed };
+  const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
+  return expecting(view, (row) => !states.has(stateOf(row)));
+}
+
+function hasVersion(tags: readonly EntityTag[], view: ObjectView): Condition {
+  const { version } = validatorColumnsOf(view.resource);
+  const values = version
+    ? tags.flatMap(({ opaque }) => versionOf(versionIn(opaque, view), version) ?? [])
+    : [];
+  const [value, ...more] = values;
+  if (!version || value === undefined) return NEVER;
+  return more.length === 0
+    ? equals(version, value)
+    : { kind: 'compare', operand: { hops: [], column: version }, lookup: 'in', value: [...new Set(values)] };
+}
+
+/** A version outside of the range of its column matches no row: the database would refuse it. */
+function versionOf(text: string | undefined, { type }: Column): Json | undefined {
+  if (text === undefined) return undefined;
+  if (type.kind === 'integer') return Number(text) <= type.max ? Number(text) : undefined;
+  return type.kind === 'bigint' && BigInt(text) <= type.max ? text : undefined;
+}
+
+/** A date that may have been sent as `Last-Modified` covers its whole second; in a more recent one, rows may still change. */
+function unmodifiedSince(
+  text: string | undefined,
+  { view }: WrittenObject,
+  now: number,
+): readonly Precondition[] {
+  const { modified } = validatorColumnsOf(view.resource);
+  const date = text === undefined ? undefined : parseHttpDate(text, now);
+  if (!modified || date === undefined) return [];
+  const isSettled = date <= now - MODIFIED_SETTLES * 1000;
+  const value = canonicalInstant(isSettled ? date + 1000 : date, modified);
+  return [
+    {
+      where: { kind: 'compare', operand: { hops: [], column: modified }, lookup: 'lt', value },
+      refusal: failed,
+    },
+  ];
+}
+
+function canonicalInstant(instant: number, { type }: Column): string {
+  const digits = type.kind === 'datetime' ? type.digits : 3;
+  return new Date(instant).toISOString().replace('Z', `${'0'.repeat(digits - 3)}Z`);
+}
+
+function failed(): PreconditionFailed {
+  return new PreconditionFailed();
+}
+
+function neverMet(refusal: Precondition['refusal']): Precondition {
+  return { where: NEVER, refusal };
+}
+
+function expecting({ resource }: ObjectView, holds: (row: Row) => boolean): Precondition {
+  return { where: ALWAYS, refusal: failed, expected: { resource, holds } };
+}
+
+/** The first precondition that cannot be met determines the error. */
+function combinePreconditions(preconditions: readonly Precondition[], { view }: WrittenObject): Precondition {
+  const expected = preconditions.flatMap((each) => each.expected ?? []);
+  return {
+    where: conjunction(preconditions.map(({ where }) => where)),
+    refusal:
+      (preconditions.find(({ where }) => where.kind === 'never') ?? preconditions[0])?.refusal ?? failed,
+    ...(expected.length === 0
+      ? {}
+      : {
+          expected: {
+            resource: view.resource,
+            holds: (row: Row) => expected.every((each) => each.holds(row)),
+          },
+        }),
+  };
 }

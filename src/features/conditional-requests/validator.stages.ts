@@ -9,8 +9,15 @@ import type { RestResponse } from '../../request/response/rest-response.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { hasDefaultSerializer, jsonOutput } from '../serialization/json-output.js';
 import { cacheControlFor, isNotModified } from './is-not-modified.js';
-import { objectView, viewToRead } from './object-view.js';
-import { etagFor, etagWithBody, lastModified, quoteTag, showSameFields } from './validators.js';
+import {
+  etagFor,
+  etagWithBody,
+  lastModified,
+  objectView,
+  quoteTag,
+  showSameFields,
+  viewToRead,
+} from './validators.js';
 import type { Validators } from './validators.js';
 
 interface ValidatorSource {

@@ -10,7 +10,7 @@ import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schem
 import type { Resource } from '../../core/schema/resource.js';
 import { foldLists } from '../../request/parse/list-parameters.js';
 import { parameterValues } from '../../request/parse/parse-query-string.js';
-import { rejectUnknownParameters } from '../../request/parse/parse-url-keys.js';
+import { rejectUnknownParameters } from '../../request/parse/unknown-parameters.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { queriedTargets, restrictQueries } from '../permissions/restrict-queries.js';
 import { FieldFilter } from './field-filter.js';
