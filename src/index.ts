@@ -16,6 +16,7 @@ export type {
   ResourceOptions,
 } from './nest/restify-resources.service.js';
 export { RestifyOpenApi } from './nest/restify-openapi.service.js';
+export type { OpenApiOptions } from './nest/restify-openapi.service.js';
 export { RestifyOperations } from './nest/restify-operations.service.js';
 export { RestifyUrls } from './nest/restify-urls.service.js';
 export type { ReverseOptions, UrlParameters } from './nest/restify-urls.service.js';

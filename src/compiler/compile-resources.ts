@@ -189,6 +189,7 @@ function completeEntity(
     possible.filter((operation) => options.operations?.includes(operation) !== false),
   );
   shell.objectLabel = compileLabel(options.label, shell);
+  shell.description = options.description ?? '';
   shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
   shell.strict = options.strict ?? blueprint.defaults.strict;
   compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });

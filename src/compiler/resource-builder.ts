@@ -85,6 +85,7 @@ export class ResourceBuilder implements Resource {
   listenerRelations: readonly string[] = [];
   throttle: Throttle | undefined = undefined;
   counter: RequestCounter | undefined = undefined;
+  description = '';
   returnDeleted = false;
   strict = false;
 

@@ -100,6 +100,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | option | meaning |
  * |---|---|
  * | `app`, `name` | the two words of the path, lower case; `name` defaults to the class name in lower case |
+ * | `description` | what its objects are, for clients: in OPTIONS, the OpenAPI document and on the browsable page |
  * | `label` | how its objects are named to people: a field, or fields in braces such as `{first_name} {last_name}` |
  * | `fields`, `exclude` | which properties are exposed at all; default: all but `select: false` columns |
  * | `readOnly`, `writeOnly` | never read from bodies; never shown, filtered, searched or ordered by |
@@ -142,6 +143,8 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
 export interface RestifyOptions<Entity extends object = any> {
   readonly app?: string;
   readonly name?: string;
+  /** What its objects are, in a sentence for clients: `Questions that visitors vote on.` Default: none. */
+  readonly description?: string;
   /** How objects are named to people: a field, or fields in braces such as `{first_name} {last_name}`. Default: by their key. */
   readonly label?: string;
   readonly fields?: readonly PropertyOf<Entity>[];
@@ -190,6 +193,7 @@ export type ThroughOptions = Omit<
   RestifyOptions,
   | 'app'
   | 'name'
+  | 'description'
   | 'label'
   | 'fields'
   | 'exclude'

@@ -65,9 +65,9 @@ async function respondWithDescription(
 function listModels({ prefix, routes }: Api, base: string): readonly IndexedModel[] {
   return routes
     .filter((route) => route.kind === 'collection')
-    .map(({ resource: { app, model, label } }) => {
+    .map(({ resource: { app, model, label, description } }) => {
       const path = [prefix, app, model].filter((part) => part !== '').join('/');
-      return { app, model, label, url: `${base}/${path}/` };
+      return { app, model, label, description, url: `${base}/${path}/` };
     });
 }
 

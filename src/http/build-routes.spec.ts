@@ -80,6 +80,7 @@ function resourceOf(
     listenerRelations: [],
     throttle: undefined,
     counter: undefined,
+    description: '',
     returnDeleted: false,
     strict: false,
   };

@@ -1,11 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { describeApi } from '../openapi/describe-api.js';
-import type { PlacedIndex, PlacedRoute } from '../openapi/describe-api.js';
+import type { DescribedUrls, PlacedIndex, PlacedRoute } from '../openapi/describe-api.js';
 import { toOpenApi31 } from '../openapi/convert-schema.js';
 import type { OpenApiDocument, PathItem } from '../openapi/open-api-types.js';
 import { REST_SERVER } from './tokens.js';
 import type { RestServer } from '../http/rest-server.js';
 import { getRoutePattern } from '../http/route-pattern.js';
+
+/** What {@link RestifyOpenApi.extend} adds to a document. */
+export interface OpenApiOptions {
+  /** Whether OPTIONS of each URL is listed. Default: no, because generated clients would have a function for each. */
+  readonly listOptions?: boolean;
+}
 
 /**
  * Adds all generated routes to a document of @nestjs/swagger, which contains the application's own routes.
@@ -22,9 +28,13 @@ export class RestifyOpenApi {
   /**
    * Returns a new OpenAPI 3.1 document with the content of the given one and the generated routes, described from the compiled
    * model. Decorators of @nestjs/swagger on methods of a `@RestifyController` have precedence; without them, a method that
-   * replaces an operation has the description of the operation.
+   * replaces an operation has the description of the operation. With `listOptions`, OPTIONS of each URL is listed as well, with
+   * the schema of descriptions.
    */
-  extend<Document extends { readonly paths: object }>(document: Document): Document {
+  extend<Document extends { readonly paths: object }>(
+    document: Document,
+    { listOptions = false }: OpenApiOptions = {},
+  ): Document {
     const given = toOpenApi31(document) as OpenApiDocument;
     const patterns = this.patterns();
     const mounts = mountsOf(given, patterns) ?? [this.server.mounts.first()];
@@ -47,7 +57,8 @@ export class RestifyOpenApi {
     );
     const own = new Set(placed.map(({ path }) => path));
     const others = Object.fromEntries(Object.entries(given.paths).filter(([path]) => !own.has(path)));
-    return merged({ ...given, paths: others }, placed, this.indexes(mounts, others)) as unknown as Document;
+    const urls = { routes: placed, indexes: this.indexes(mounts, others), listOptions };
+    return merged({ ...given, paths: others }, urls) as unknown as Document;
   }
 
   /** Paths by their part below a mount, in OpenAPI syntax. */
@@ -108,12 +119,8 @@ function mountOf(path: string, patterns: ReadonlyMap<string, unknown>): string |
   return undefined;
 }
 
-function merged(
-  document: OpenApiDocument,
-  placed: readonly PlacedRoute[],
-  indexes: readonly PlacedIndex[],
-): OpenApiDocument {
-  const { paths, components, tags } = describeApi(placed, indexes, document);
+function merged(document: OpenApiDocument, urls: DescribedUrls): OpenApiDocument {
+  const { paths, components, tags } = describeApi(urls, document);
   const known = new Set((document.tags ?? []).map(({ name }) => name));
   const items = (path: string): PathItem => ({ ...document.paths[path], ...paths[path] });
   return {

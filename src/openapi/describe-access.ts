@@ -1,5 +1,6 @@
 import type { AuthenticationScheme } from '../core/contracts/authentication.js';
 import { isReading } from '../core/schema/operation.js';
+import type { Resource } from '../core/schema/resource.js';
 import type { Permission } from '../core/contracts/permission.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import {
@@ -101,8 +102,18 @@ export function securityScheme(place: string): Schema {
     : { type: 'apiKey', in: 'header', name: header };
 }
 
+/** The security of an operation; undefined for that of the document. */
+export function securityOf(
+  { schemes }: Resource,
+  access: KnownAccess,
+  hasSecurity: boolean,
+): readonly SecurityRequirement[] | undefined {
+  if (schemeNames(schemes).length > 0) return requirementsOf(schemes, access);
+  return hasSecurity ? undefined : [];
+}
+
 /** Alternatives; the empty requirement is an anonymous caller. */
-export function requirementsOf(
+function requirementsOf(
   schemes: readonly AuthenticationScheme[],
   { anonymous }: KnownAccess,
 ): readonly SecurityRequirement[] {

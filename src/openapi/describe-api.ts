@@ -7,6 +7,7 @@ import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } fro
 import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
 import { describeOperation, tagOf } from './describe-operation.js';
+import { DESCRIPTION_SCHEMAS, describeOptions, INDEX_DESCRIPTION } from './describe-options.js';
 import { mergeOperation } from './merge-operation.js';
 import type { DeclaredOperation } from './merge-operation.js';
 import type { OpenApiDocument, OperationObject, PathItem, Schema } from './open-api-types.js';
@@ -41,10 +42,17 @@ export interface PlacedIndex {
   readonly errorFormat: ErrorFormat;
 }
 
-/** Describes all routes, in addition to those of the document. */
+/** What is described of all URLs. */
+export interface DescribedUrls {
+  readonly routes: readonly PlacedRoute[];
+  readonly indexes: readonly PlacedIndex[];
+  /** Whether OPTIONS is listed. */
+  readonly listOptions: boolean;
+}
+
+/** Describes all URLs, in addition to those of the document. */
 export function describeApi(
-  placed: readonly PlacedRoute[],
-  indexes: readonly PlacedIndex[],
+  { routes: placed, indexes, listOptions }: DescribedUrls,
   document: OpenApiDocument,
 ): ApiDescription {
   const components = new Components(new Set(Object.keys(document.components?.schemas ?? {})));
@@ -65,11 +73,21 @@ export function describeApi(
         components,
         operationIds,
         hasSecurity,
+        listOptions,
       }),
     ]),
   );
   const routes = placed.map(({ path }) => [path, items.get(path) ?? {}] as const);
-  const index = indexes.map((each) => [each.path, { get: describeIndex(operationIds, each) }] as const);
+  const index = indexes.map(
+    (each) =>
+      [
+        each.path,
+        {
+          get: describeIndex(operationIds, each),
+          ...(listOptions ? { options: describeIndexOptions(operationIds, each) } : {}),
+        },
+      ] as const,
+  );
   const resources = new Set(placed.map(({ route }) => route.resource));
   // A collection of another prefix has precedence over an index.
   const paths: Readonly<Record<string, PathItem>> = Object.fromEntries(
@@ -81,6 +99,7 @@ export function describeApi(
     components: {
       schemas: {
         ...usedIn([responses, SHARED_SCHEMAS], 'schemas', SHARED_SCHEMAS),
+        ...(listOptions ? DESCRIPTION_SCHEMAS : {}),
         ...Object.fromEntries(components.schemas),
       },
       responses,
@@ -91,7 +110,12 @@ export function describeApi(
   };
 }
 
-function pathItem({ route, declared, declaresAllMethods }: PlacedRoute, place: DescribedPlace): PathItem {
+/** The place of a route, and whether its OPTIONS is listed. */
+interface ListedPlace extends DescribedPlace {
+  readonly listOptions: boolean;
+}
+
+function pathItem({ route, declared, declaresAllMethods }: PlacedRoute, place: ListedPlace): PathItem {
   const entries = describedMethods(route).flatMap(
     (described): readonly (readonly [string, OperationObject])[] => {
       const name = described.method.toLowerCase();
@@ -113,10 +137,13 @@ function pathItem({ route, declared, declaresAllMethods }: PlacedRoute, place: D
       ];
     },
   );
-  return Object.fromEntries(entries);
+  const options = place.listOptions && entries.length > 0 && declared.options === undefined;
+  return {
+    ...Object.fromEntries(entries),
+    ...(options ? { options: describeOptions(route, place) } : {}),
+  };
 }
 
-/** The tags of models, with the path of each collection. */
 function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: PlacedIndex): OperationObject {
   const schema: Schema = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
   return {
@@ -128,6 +155,20 @@ function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: Place
       200: { description: 'The response.', content: { 'application/json': { schema } } },
       ...errorReferences(new Set([406]), errorFormat),
     },
+    security: [],
+  };
+}
+
+function describeIndexOptions(
+  operationIds: UniqueNames,
+  { prefix, errorFormat }: PlacedIndex,
+): OperationObject {
+  return {
+    operationId: operationIds.take([operationName('index', prefix ?? '', 'options')]),
+    summary: prefix === undefined ? 'Describe the models' : `Describe the models below ${prefix}`,
+    tags: ['index'],
+    parameters: [],
+    responses: { 200: INDEX_DESCRIPTION, ...errorReferences(new Set([406]), errorFormat) },
     security: [],
   };
 }
@@ -166,10 +207,10 @@ function securitySchemes(resources: ReadonlySet<Resource>): Readonly<Record<stri
 
 function tagsOf(placed: readonly PlacedRoute[]): ApiDescription['tags'] {
   const descriptions = new Map(
-    placed.map(({ route }) => [
-      tagOf(route),
-      `${(route.parent ?? route.resource).label}, of ${(route.parent ?? route.resource).app}`,
-    ]),
+    placed.map(({ route }) => {
+      const { label, app, description } = route.parent ?? route.resource;
+      return [tagOf(route), description === '' ? `${label}, of ${app}` : description];
+    }),
   );
   return [
     { name: 'index', description: 'The URLs of all models' },

@@ -11,8 +11,7 @@ import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { operationName } from './component-names.js';
 import { amountOf, bulkQuery, schemaOfAmount, withKey } from './describe-bulk.js';
 import { conditionParameters } from './describe-conditions.js';
-import { knownAccess, schemeNames, requirementsOf } from './describe-access.js';
-import type { KnownAccess } from './describe-access.js';
+import { knownAccess, securityOf } from './describe-access.js';
 import { FREE_OBJECT, formatsOf, isRepeatable, JSON_TYPE, schemaNames, SUFFIXES } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { describeList, filterParameters } from './describe-list.js';
@@ -21,19 +20,16 @@ import { requestSchema } from './describe-model.js';
 import { describeResponses } from './describe-responses.js';
 import { pathKeySchema } from './describe-value.js';
 import { shapeParametersOf } from './describe-shape.js';
-import type { OperationObject, Parameter, Schema, SecurityRequirement } from './open-api-types.js';
+import type { OperationObject, Parameter, Schema } from './open-api-types.js';
 
 /** Describes one method of one URL: parameters, body and responses. */
 export function describeOperation(described: DescribedRoute, place: DescribedPlace): OperationObject {
   const { route, action, operation } = described;
   const { resource } = route;
   const access = knownAccess(action?.permission ?? resource.permission, requiredMethod(described));
-  const security = securityOf(resource, access, place);
+  const security = securityOf(resource, access, place.hasSecurity);
   return {
-    operationId: place.operationIds.take([
-      operationName(...idParts(described)),
-      operationName(place.prefix, ...idParts(described)),
-    ]),
+    operationId: takeOperationId(idParts(described), place),
     summary: summaryOf(described),
     tags: [tagOf(route)],
     parameters: [
@@ -69,29 +65,31 @@ function requiredMethod({ route, method }: DescribedRoute): string {
   return route.kind === 'object-action' && method !== 'GET' ? 'PATCH' : method;
 }
 
-function securityOf(
-  { schemes }: Resource,
-  access: KnownAccess,
-  { hasSecurity }: DescribedPlace,
-): readonly SecurityRequirement[] | undefined {
-  if (schemeNames(schemes).length > 0) return requirementsOf(schemes, access);
-  return hasSecurity ? undefined : [];
+/** The identifier of OPTIONS of a URL. */
+export function operationIdOfOptions(route: Route, place: DescribedPlace): string {
+  const object = route.kind === 'object' || route.kind === 'through-object' ? 'object' : '';
+  return takeOperationId([...idPartsOf(route), object, 'options'], place);
+}
+
+function takeOperationId(parts: readonly string[], { prefix, operationIds }: DescribedPlace): string {
+  return operationIds.take([operationName(...parts), operationName(prefix, ...parts)]);
 }
 
 function idParts(described: DescribedRoute): readonly string[] {
   const { route, method, operation } = described;
-  const { parent, resource, relation, segment } = route;
-  const above = parent ?? resource;
-  const one = route.actions.size === 1 && segment !== undefined;
+  const one = route.actions.size === 1 && route.segment !== undefined;
   const detail = route.kind === 'through-object' && operation === undefined ? 'detail' : '';
   return [
-    above.app,
-    above.model,
-    relation?.name ?? segment ?? '',
+    ...idPartsOf(route),
     detail,
     operation ?? (one ? '' : method.toLowerCase()),
     amountOf(described) === 'many' ? 'many' : '',
   ];
+}
+
+function idPartsOf({ parent, resource, relation, segment }: Route): readonly string[] {
+  const above = parent ?? resource;
+  return [above.app, above.model, relation?.name ?? segment ?? ''];
 }
 
 const SUMMARIES: Readonly<Record<OperationName, (label: string) => string>> = {
@@ -117,7 +115,8 @@ function summaryOf(described: DescribedRoute): string {
   return operation ? SUMMARIES[operation](label) : `${method} ${segment ?? ''}: ${label}`.replace(' :', ':');
 }
 
-function pathParameters(
+/** The parameters in the path: the key of the object, and that of a through object. */
+export function pathParameters(
   { kind, resource, parent }: Route,
   action: RouteAction | undefined,
 ): readonly Parameter[] {

@@ -200,7 +200,8 @@ function inputErrors(described: DescribedRoute): readonly ErrorStatus[] {
   ];
 }
 
-function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): readonly ErrorStatus[] {
+/** Errors of authentication, permissions and limits of requests. */
+export function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): readonly ErrorStatus[] {
   const { route, action } = described;
   const { guards, schemes, overlapping, throttle, refusalsThrottled } = route.resource;
   const isGuarded = guards.length > 0;

@@ -362,6 +362,7 @@ const EXPORTED_TYPES = [
   'NestedActionKind',
   'NestedActionOptions',
   'Operation',
+  'OpenApiOptions',
   'ParentDescription',
   'ParseContext',
   'ParsedBody',

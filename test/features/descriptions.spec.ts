@@ -15,6 +15,7 @@ import {
   Restify,
   ResourceController,
   RestifyController,
+  RestifyOpenApi,
   where,
 } from 'nestjs-restify';
 import type { AccessContext, Denial, Grant, Permission, RouteDescription } from 'nestjs-restify';
@@ -67,7 +68,7 @@ class Note {
   @ManyToOne(() => Author, (author) => author.notes, { onDelete: 'CASCADE' }) author: Relation<Author>;
 }
 
-@Restify({ app: 'dsc', label: 'word' })
+@Restify({ app: 'dsc', description: 'Words that group posts.', label: 'word' })
 @Entity('dsc_tag')
 class Tag {
   @PrimaryGeneratedColumn() id: number;
@@ -445,12 +446,30 @@ describe('descriptions', () => {
       expect(await describeIndex()).toMatchObject({
         name: 'Index',
         models: [
-          { app: 'dsc', model: 'author', label: 'Author', url: '/rest/v1/dsc/author/' },
+          { app: 'dsc', model: 'author', label: 'Author', description: '', url: '/rest/v1/dsc/author/' },
           { app: 'dsc', model: 'note', label: 'Note', url: '/rest/v1/dsc/note/' },
-          { app: 'dsc', model: 'tag', label: 'Tag', url: '/rest/v1/dsc/tag/' },
+          { app: 'dsc', model: 'tag', description: 'Words that group posts.', url: '/rest/v1/dsc/tag/' },
           { app: 'dsc', model: 'post', label: 'Post_', url: '/rest/v1/dsc/post/' },
         ],
       });
+    });
+
+    test('a model has the description that it declares, also in OpenAPI', async () => {
+      const described = async (model: string): Promise<unknown> =>
+        (await started.client.get(`/rest/v1/dsc/${model}/`, { headers: { ...AS_DESCRIPTION, ...AS_ANN } }))
+          .json;
+      expect(await described('tag')).toMatchObject({
+        name: 'Tag List',
+        description: 'Words that group posts.',
+      });
+      expect(await described('author')).toMatchObject({ name: 'Author List', description: '' });
+      const { tags } = started.app
+        .get(RestifyOpenApi)
+        .extend({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: {} }) as unknown as {
+        readonly tags: readonly object[];
+      };
+      expect(tags).toContainEqual({ name: 'dsc.tag', description: 'Words that group posts.' });
+      expect(tags).toContainEqual({ name: 'dsc.author', description: 'Author, of dsc' });
     });
 
     test('it names the caller', async () => {

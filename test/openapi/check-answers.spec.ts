@@ -76,6 +76,17 @@ test.each<readonly [string, () => void, RegExp]>([
     check('GET', '/rest/v1/held/held/', 200, [], 'text/json'),
     /in the document application\/json/,
   ],
+  [
+    'a description with a member that its schema lacks',
+    check(
+      'GET',
+      '/rest/v1/held/held/',
+      200,
+      { name: 'Held List', more: 1 },
+      'application/vnd.restify.description+json',
+    ),
+    /must have required property|must NOT have additional properties/,
+  ],
   ['a method that is not described', check('POST', '/rest/v1/held/held/', 201, HELD), /has no POST/],
   [
     'an error of another form',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { OpenApiOptions } from 'nestjs-restify';
 import { apiDocument } from '../../sample-app/src/api-document.js';
 import { AppModule } from '../../sample-app/src/app.module.js';
 import { lintOpenApi } from '../support/lint-openapi.js';
@@ -22,6 +23,32 @@ describe('the document of the sample application', () => {
   test("is one of OpenAPI 3.1 to which Redocly's recommended rules have nothing to say", async () => {
     const document = apiDocument(app);
     expect(document.openapi).toBe('3.1.0');
+    expect(await lintOpenApi(document)).toEqual([]);
+  });
+
+  test('lists OPTIONS of each URL only if it is asked for, as the linter accepts it', async () => {
+    const listed = (options?: OpenApiOptions): readonly string[] => {
+      const { paths } = apiDocument(app, options);
+      return Object.keys(paths).filter((path) => paths[path]?.options !== undefined);
+    };
+    expect(listed()).toEqual([]);
+    expect(listed({ listOptions: false })).toEqual([]);
+    const document = apiDocument(app, { listOptions: true });
+    expect(listed({ listOptions: true })).toEqual(
+      expect.arrayContaining(['/', '/rest/v1/polls/question', '/rest/v1/polls/question/{pk}/choices']),
+    );
+    expect(document.paths['/rest/v1/polls/question/{pk}']?.options).toMatchObject({
+      parameters: [{ name: 'pk', in: 'path' }],
+      responses: {
+        200: {
+          content: {
+            'application/vnd.restify.description+json': {
+              schema: { $ref: '#/components/schemas/RestifyRouteDescription' },
+            },
+          },
+        },
+      },
+    });
     expect(await lintOpenApi(document)).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import type { Relation } from 'typeorm';
 import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
-@Restify({ ...DESK, label: 'name' })
+@Restify({ ...DESK, description: 'People who work on tickets.', label: 'name' })
 @Entity('desk_agent')
 export class Agent {
   @PrimaryGeneratedColumn()

@@ -5,7 +5,7 @@ import { Agent } from './agent.entity.js';
 import { Comment } from './comment.entity.js';
 import { DESK } from './users.js';
 
-@Restify({ ...DESK, label: 'subject', conditional: true })
+@Restify({ ...DESK, description: 'Requests for help.', label: 'subject', conditional: true })
 @Entity('desk_ticket')
 export class Ticket {
   @PrimaryGeneratedColumn()

@@ -3,7 +3,7 @@ import { Column, Entity, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Book } from './book.entity.js';
 
-@Restify('library')
+@Restify({ app: 'library', description: 'People who write books.' })
 @Entity('library_author')
 export class Author {
   @PrimaryGeneratedColumn()

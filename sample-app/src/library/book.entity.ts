@@ -5,7 +5,7 @@ import { Author } from './author.entity.js';
 import { Review } from './review.entity.js';
 
 /** A many-to-many relation with a plain join table, without an entity. */
-@Restify('library')
+@Restify({ app: 'library', description: 'Books with their authors.' })
 @Entity('library_book')
 export class Book {
   @PrimaryGeneratedColumn()

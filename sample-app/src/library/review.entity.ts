@@ -6,6 +6,7 @@ import { Book } from './book.entity.js';
 /** A model with options for its lists: filters by lookup, search fields and ordering. */
 @Restify({
   app: 'library',
+  description: 'What readers say of books.',
   filterFields: {
     id: ['exact'],
     text: ['exact', 'icontains'],

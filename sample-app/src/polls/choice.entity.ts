@@ -5,6 +5,7 @@ import { Question } from './question.entity.js';
 
 @Restify({
   app: 'polls',
+  description: 'Answers to questions, with their votes.',
   filterFields: {
     id: ['exact'],
     choice_text: ['exact', 'icontains'],

@@ -3,7 +3,7 @@ import { Column, Entity, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Choice } from './choice.entity.js';
 
-@Restify({ app: 'polls', label: 'question_text' })
+@Restify({ app: 'polls', description: 'Questions that visitors vote on.', label: 'question_text' })
 @Entity('polls_question')
 export class Question {
   @PrimaryGeneratedColumn()

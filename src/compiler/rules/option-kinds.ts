@@ -236,6 +236,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionKind>> =
   ...SHARED,
   app: text,
   name: text,
+  description: text,
   label: text,
   fields: nameList,
   exclude: nameList,

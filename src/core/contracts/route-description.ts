@@ -192,6 +192,8 @@ export interface IndexedModel {
   readonly app: string;
   readonly model: string;
   readonly label: string;
+  /** What its objects are; may be empty. */
+  readonly description: string;
   /** The path of its list. */
   readonly url: string;
 }

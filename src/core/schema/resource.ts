@@ -58,6 +58,8 @@ export interface Resource extends ResourceSchema {
   readonly throttle: Throttle | undefined;
   /** Counts the requests for `throttle`. */
   readonly counter: RequestCounter | undefined;
+  /** What its objects are, for clients; may be empty. */
+  readonly description: string;
   /** Whether DELETE of an object responds with the deleted object. */
   readonly returnDeleted: boolean;
 }

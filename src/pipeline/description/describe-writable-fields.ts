@@ -25,7 +25,7 @@ export function describeUrl(
   const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
   return {
     name: `${route.resource.label} ${kind}`,
-    description: '',
+    description: route.resource.description,
     renders: [JSON_MEDIA_TYPE, ...rendersOf(route)],
     parses: [JSON_MEDIA_TYPE],
   };

@@ -33,6 +33,7 @@ export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn 
   const loaded = state.kind === 'loaded' ? state.loaded : undefined;
   const shown = shownIn(state);
   const isRefused = loaded?.reply.status === 401;
+  const about = shown?.description?.description ?? '';
   const title = shown ? titleOf(shown) : text('title');
   useEffect(() => {
     document.title = title;
@@ -55,6 +56,7 @@ export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn 
       </header>
       <main id="content" tabIndex={-1} aria-busy={state.kind === 'loading'}>
         <h1>{title}</h1>
+        {about !== '' && <p class="hint">{about}</p>}
         <p class="notice" role="status">
           {notice}
         </p>

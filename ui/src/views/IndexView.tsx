@@ -22,10 +22,11 @@ export function IndexView({ description }: { readonly description: IndexDescript
             <ul>
               {models
                 .filter((model) => model.app === app)
-                .map(({ url, label, model }) => (
+                .map(({ url, label, model, description: about }) => (
                   <li key={url}>
                     <Link href={links.toLocal(url) ?? url}>{label}</Link>
-                    <span class="hint"> {model}</span>
+                    {label.toLowerCase() !== model && <span class="hint"> {model}</span>}
+                    {about !== '' && <p class="hint about">{about}</p>}
                   </li>
                 ))}
             </ul>
