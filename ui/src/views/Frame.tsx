@@ -27,13 +27,18 @@ interface FrameProps {
   logIn(credentials: Credentials, keep: boolean): void;
 }
 
+/** What the objects of the model are, where it says so. */
+function About({ loaded }: { readonly loaded: Loaded | undefined }): JSX.Element | null {
+  const about = loaded?.description?.description ?? '';
+  return about === '' ? null : <p class="hint">{about}</p>;
+}
+
 /** What surrounds each view: the header with the caller, the way back, and the panels. */
 export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn }: FrameProps): JSX.Element {
   const { reload } = usePage();
   const loaded = state.kind === 'loaded' ? state.loaded : undefined;
   const shown = shownIn(state);
   const isRefused = loaded?.reply.status === 401;
-  const about = shown?.description?.description ?? '';
   const title = shown ? titleOf(shown) : text('title');
   useEffect(() => {
     document.title = title;
@@ -56,7 +61,7 @@ export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn 
       </header>
       <main id="content" tabIndex={-1} aria-busy={state.kind === 'loading'}>
         <h1>{title}</h1>
-        {about !== '' && <p class="hint">{about}</p>}
+        <About loaded={shown} />
         <p class="notice" role="status">
           {notice}
         </p>
