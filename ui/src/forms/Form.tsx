@@ -51,7 +51,7 @@ export function Form(props: FormProps): JSX.Element {
         event.preventDefault();
         // A form for a related object is inside of another form.
         event.stopPropagation();
-        if (!isBusy) props.submit();
+        if (!isBusy && !hasIncompleteDate(event.currentTarget)) props.submit();
       }}
     >
       <h2>{title}</h2>
@@ -96,4 +96,12 @@ export function Form(props: FormProps): JSX.Element {
       </div>
     </form>
   );
+}
+
+/** Shows the browser's message at a date or time that is incomplete. Such an input has no value: what was typed would be lost. */
+function hasIncompleteDate(form: HTMLFormElement): boolean {
+  const dates = form.querySelectorAll<HTMLInputElement>('[type=date], [type=time], [type=datetime-local]');
+  const found = [...dates].find(({ validity }) => validity.badInput);
+  found?.reportValidity();
+  return found !== undefined;
 }
