@@ -187,6 +187,7 @@ const SECRETS = '/rest/v1/safe/secret/';
     await visitor.goto(SECRETS);
     await visitor.logIn('ben', 'wrong');
     await page.getByText('did not accept').waitFor();
+    expect(await page.getByText('Logged in as ben').count()).toBe(0);
     await visitor.logIn('ben');
     expect(await visitor.column('Text')).toEqual(['for ann']);
     expect(page.url()).not.toMatch(/pass|ben/);

@@ -117,6 +117,25 @@ const WARES = '/rest/v1/shop/ware/';
         await page.getByText('9007199254740993', { exact: true }).waitFor();
       });
 
+      test('a date without its time is not sent, and stays in the form', async () => {
+        await openList();
+        const { page } = visitor;
+        const sent: unknown[] = [];
+        page.on('request', (request) => {
+          if (request.method() === 'POST') sent.push(request.postDataJSON());
+        });
+        await visitor.click('button', 'Create');
+        const seen = visitor.field('Seen');
+        await seen.focus();
+        await page.keyboard.type('06012026');
+        await visitor.submit('Create');
+        expect(sent).toEqual([]);
+        expect(await seen.evaluate('document.activeElement.validity.badInput')).toBe(true);
+        await seen.fill('2026-06-01T12:30');
+        await visitor.submit('Create');
+        expect(sent).toEqual([expect.objectContaining({ seen: '2026-06-01T10:30:00.000Z' })]);
+      });
+
       test('what was touched is changed, null and empty are told apart, and the rest is not sent', async () => {
         const { id } = await saveWare({ note: 'old', stock: 5, sold: true });
         await openWare(id);

@@ -2,8 +2,14 @@ import type { JSX } from 'preact';
 import { text } from '../messages/messages.js';
 import { usePage } from './context.js';
 
+interface CallerProps {
+  /** Whether the server has refused the credentials for what is shown. */
+  readonly isRefused: boolean;
+  openLogin(): void;
+}
+
 /** Who sends the requests, with the way to change it. */
-export function Caller({ openLogin }: { openLogin(): void }): JSX.Element {
+export function Caller({ isRefused, openLogin }: CallerProps): JSX.Element {
   const { session, config } = usePage();
   const { credentials } = session;
   const { loginUrl, logoutUrl } = config.login;
@@ -11,11 +17,13 @@ export function Caller({ openLogin }: { openLogin(): void }): JSX.Element {
     <div class="caller">
       {credentials && (
         <>
-          <span>
-            {credentials.name === undefined
-              ? text('loggedIn')
-              : text('loggedInAs', { name: credentials.name })}
-          </span>
+          {!isRefused && (
+            <span>
+              {credentials.name === undefined
+                ? text('loggedIn')
+                : text('loggedInAs', { name: credentials.name })}
+            </span>
+          )}
           <button
             type="button"
             onClick={() => {

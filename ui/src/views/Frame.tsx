@@ -54,6 +54,7 @@ export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn 
       <header class="top">
         <Breadcrumbs loaded={shown} />
         <Caller
+          isRefused={isRefused}
           openLogin={() => {
             setShowsLogin(!showsLogin);
           }}

@@ -26,7 +26,7 @@ export function IndexView({ description }: { readonly description: IndexDescript
                   <li key={url}>
                     <Link href={links.toLocal(url) ?? url}>{label}</Link>
                     {label.toLowerCase() !== model && <span class="hint"> {model}</span>}
-                    {about !== '' && <p class="hint about">{about}</p>}
+                    {about !== '' && <p class="hint">{about}</p>}
                   </li>
                 ))}
             </ul>
