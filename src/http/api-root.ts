@@ -48,7 +48,7 @@ async function respondWithDescription(
   { prefixes, base }: IndexContent,
   contexts: ExecutionContexts,
 ): Promise<RestResponse> {
-  const actor = await findCaller(exchange, prefixes, contexts);
+  const { actor, isRefused } = await findCaller(exchange, prefixes, contexts);
   const description: IndexDescription = {
     name: 'Index',
     description: '',
@@ -56,7 +56,11 @@ async function respondWithDescription(
     parses: [JSON_MEDIA_TYPE],
     actions: {},
     models: prefixes.flatMap(({ api }) => listModels(api, base)),
-    caller: { authenticated: actor !== null, label: labelOf(actor) },
+    caller: {
+      authenticated: actor !== null,
+      label: labelOf(actor),
+      refused: isRefused && exchange.header('authorization') !== undefined,
+    },
   };
   const isNamed = exchange.method !== 'OPTIONS';
   return jsonResponse(200, description, isNamed ? { 'Content-Type': DESCRIPTION_MEDIA_TYPE } : undefined);
@@ -71,6 +75,12 @@ function listModels({ prefix, routes }: Api, base: string): readonly IndexedMode
     });
 }
 
+interface FoundCaller {
+  readonly actor: Actor;
+  /** Whether a scheme has rejected the credentials of the request, and none has accepted them. */
+  readonly isRefused: boolean;
+}
+
 /**
  * The caller by any authentication scheme of the models; wrong credentials are those of an anonymous caller. Guards that
  * authenticate run as in the list of the first model that has one. Guards of a model do not run, because an index belongs to
@@ -80,7 +90,8 @@ async function findCaller(
   exchange: ServerExchange,
   prefixes: IndexContent['prefixes'],
   contexts: ExecutionContexts,
-): Promise<Actor> {
+): Promise<FoundCaller> {
+  let isRefused = false;
   for (const { api, pipeline } of prefixes) {
     const lists = api.routes.filter(({ kind }) => kind === 'collection');
     const schemes = new Set(lists.flatMap(({ resource }) => resource.schemes));
@@ -88,20 +99,22 @@ async function findCaller(
     const guarded = lists.find(({ resource }) => resource.schemes.some(({ guards }) => guards === 'one'));
     const context = guarded && contexts.createContext(guarded, exchange);
     const actor = await authenticateCaller({ exchange, context }, usable, pipeline);
-    if (actor) return actor;
+    if (actor) return { actor, isRefused: false };
+    isRefused ||= actor === undefined;
   }
-  return null;
+  return { actor: null, isRefused };
 }
 
+/** Undefined for credentials that are rejected. */
 async function authenticateCaller(
   request: AuthenticationRequest,
   schemes: Api['resources'][number]['schemes'],
   { services: { authenticator } }: RegisteredApi['pipeline'],
-): Promise<Actor> {
+): Promise<Actor | undefined> {
   try {
     return await authenticator.authenticate(request, schemes);
   } catch (error) {
-    if (error instanceof NotAuthenticated) return null;
+    if (error instanceof NotAuthenticated) return undefined;
     throw error;
   }
 }

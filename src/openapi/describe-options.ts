@@ -237,7 +237,10 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       parses: listOf(TEXT),
       actions: { type: 'object' },
       models: listOf(INDEXED_MODEL),
-      caller: objectOf<IndexDescription['caller']>({ authenticated: FLAG, label: NULLABLE_TEXT }, {}),
+      caller: objectOf<IndexDescription['caller']>(
+        { authenticated: FLAG, label: NULLABLE_TEXT, refused: FLAG },
+        {},
+      ),
     },
     {},
     'Description of an index',

@@ -50,7 +50,12 @@ class Members implements Permission {
   }
 }
 
-@Restify({ app: 'dsc', label: '{name} <{mail}>', permissions: [Authors], filterFields: ['name', 'mail'] })
+@Restify({
+  app: 'dsc',
+  label: '{name} <{mail}>',
+  permissions: [Authors],
+  filterFields: ['name', 'mail', 'notes'],
+})
 @Entity('dsc_author')
 class Author {
   @PrimaryGeneratedColumn() id: number;
@@ -298,6 +303,9 @@ describe('descriptions', () => {
     const ann = await describeUrl('/rest/v1/dsc/author/', AS_ANN);
     expect(ann.label).toBe('{name} <{mail}>');
     expect(ann.nested.map(({ name }) => name)).toEqual(['posts', 'notes']);
+    // A to-many relation is described where a filter compares its keys.
+    expect(anonymous.relations).toEqual({});
+    expect(ann.relations).toEqual({ notes: { url: '/rest/v1/dsc/note/', label: null } });
   });
 
   test('a caller who may not read a model sees none of its fields', async () => {
@@ -430,9 +438,14 @@ describe('descriptions', () => {
         const headers = { ...AS_DESCRIPTION, ...(authorization === undefined ? {} : { authorization }) };
         return ((await guarded.client.get('/', { headers })).json as { caller: unknown }).caller;
       };
-      expect(await callerBy('Bearer token')).toEqual({ authenticated: true, label: 'guarded' });
-      expect(await callerBy('Bearer wrong')).toEqual({ authenticated: false, label: null });
-      expect(await callerBy()).toEqual({ authenticated: false, label: null });
+      expect(await callerBy('Bearer token')).toEqual({
+        authenticated: true,
+        label: 'guarded',
+        refused: false,
+      });
+      const anonymous = { authenticated: false, label: null };
+      expect(await callerBy('Bearer wrong')).toEqual({ ...anonymous, refused: true });
+      expect(await callerBy()).toEqual({ ...anonymous, refused: false });
     } finally {
       await guarded.close();
     }
@@ -474,9 +487,16 @@ describe('descriptions', () => {
 
     test('it names the caller', async () => {
       const wrong = { authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` };
-      expect(await describeIndex()).toMatchObject({ caller: { authenticated: false, label: null } });
-      expect(await describeIndex(AS_ANN)).toMatchObject({ caller: { authenticated: true, label: 'ann' } });
-      expect(await describeIndex(wrong)).toMatchObject({ caller: { authenticated: false, label: null } });
+      const anonymous = { authenticated: false, label: null };
+      expect(await describeIndex()).toMatchObject({ caller: { ...anonymous, refused: false } });
+      expect(await describeIndex(AS_ANN)).toMatchObject({
+        caller: { authenticated: true, label: 'ann', refused: false },
+      });
+      expect(await describeIndex(wrong)).toMatchObject({ caller: { ...anonymous, refused: true } });
+      // No scheme reads a token.
+      expect(await describeIndex({ Authorization: 'Bearer token' })).toMatchObject({
+        caller: { ...anonymous, refused: false },
+      });
     });
   });
 });

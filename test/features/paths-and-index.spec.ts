@@ -475,7 +475,7 @@ describe('the index', () => {
         parses: ['application/json'],
         actions: {},
         models: expect.any(Array),
-        caller: { authenticated: false, label: null },
+        caller: { authenticated: false, label: null, refused: false },
       });
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
         const answer = await started.client.send(method, '/');

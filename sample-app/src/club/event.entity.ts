@@ -3,7 +3,7 @@ import { Column, Entity, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Member } from './member.entity.js';
 
-@Restify('club')
+@Restify({ app: 'club', label: 'title' })
 @Entity('club_event')
 export class Event {
   @PrimaryGeneratedColumn()

@@ -4,7 +4,7 @@ import type { Relation } from 'typeorm';
 import { Event } from './event.entity.js';
 import { Payment } from './payment.entity.js';
 
-@Restify({ app: 'club', description: 'Members, with what they pay and where they come.' })
+@Restify({ app: 'club', description: 'Members, with what they pay and where they come.', label: 'name' })
 @Entity('club_member')
 export class Member {
   @PrimaryGeneratedColumn()

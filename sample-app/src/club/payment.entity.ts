@@ -3,7 +3,7 @@ import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Member } from './member.entity.js';
 
-@Restify('club')
+@Restify({ app: 'club', label: 'amount' })
 @Entity('club_payment')
 export class Payment {
   @PrimaryGeneratedColumn()

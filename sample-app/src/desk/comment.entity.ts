@@ -4,7 +4,7 @@ import type { Relation } from 'typeorm';
 import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
-@Restify({ ...DESK, description: 'What was written to a ticket.' })
+@Restify({ ...DESK, description: 'What was written to a ticket.', label: 'text' })
 @Entity('desk_comment')
 export class Comment {
   @PrimaryGeneratedColumn()

@@ -3,7 +3,7 @@ import { Column, Entity, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Student } from './student.entity.js';
 
-@Restify('edu')
+@Restify({ app: 'edu', label: 'name' })
 @Entity('edu_course')
 export class Course {
   @PrimaryGeneratedColumn()

@@ -7,7 +7,7 @@ import { Course } from './course.entity.js';
  * Both junction tables are mapped by an entity (enrollment.entity.ts, friendship.entity.ts), so that each pair has its own
  * key. `synchronize: false` leaves the schema of the table to that entity.
  */
-@Restify('edu')
+@Restify({ app: 'edu', label: 'name' })
 @Entity('edu_student')
 export class Student {
   @PrimaryGeneratedColumn()

@@ -3,7 +3,7 @@ import { Column, Entity, OneToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { System } from './system.entity.js';
 
-@Restify('lab')
+@Restify({ app: 'lab', label: 'name' })
 @Entity('lab_student')
 export class Student {
   @PrimaryGeneratedColumn()

@@ -3,7 +3,7 @@ import { Column, Entity, JoinColumn, OneToOne, PrimaryGeneratedColumn } from 'ty
 import type { Relation } from 'typeorm';
 import { Student } from './student.entity.js';
 
-@Restify('lab')
+@Restify({ app: 'lab', label: 'name' })
 @Entity('lab_system')
 export class System {
   @PrimaryGeneratedColumn()

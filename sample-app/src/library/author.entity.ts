@@ -3,7 +3,7 @@ import { Column, Entity, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Book } from './book.entity.js';
 
-@Restify({ app: 'library', description: 'People who write books.' })
+@Restify({ app: 'library', description: 'People who write books.', label: 'name' })
 @Entity('library_author')
 export class Author {
   @PrimaryGeneratedColumn()

@@ -5,7 +5,12 @@ import { Author } from './author.entity.js';
 import { Review } from './review.entity.js';
 
 /** A many-to-many relation with a plain join table, without an entity. */
-@Restify({ app: 'library', description: 'Books with their authors.' })
+@Restify({
+  app: 'library',
+  description: 'Books with their authors.',
+  label: 'title',
+  filterFields: { id: ['exact'], title: ['exact', 'icontains'], authors: ['exact'] },
+})
 @Entity('library_book')
 export class Book {
   @PrimaryGeneratedColumn()

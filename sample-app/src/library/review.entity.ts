@@ -7,6 +7,7 @@ import { Book } from './book.entity.js';
 @Restify({
   app: 'library',
   description: 'What readers say of books.',
+  label: 'text',
   filterFields: {
     id: ['exact'],
     text: ['exact', 'icontains'],

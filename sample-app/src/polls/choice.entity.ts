@@ -6,6 +6,7 @@ import { Question } from './question.entity.js';
 @Restify({
   app: 'polls',
   description: 'Answers to questions, with their votes.',
+  label: 'choice_text',
   filterFields: {
     id: ['exact'],
     choice_text: ['exact', 'icontains'],

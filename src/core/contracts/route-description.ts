@@ -87,7 +87,7 @@ export interface ActionDescription {
   readonly body?: Readonly<Record<string, FieldDescription>>;
 }
 
-/** A field that refers to one related object. */
+/** A field that refers to one related object, or, in a list that it filters, a to-many relation. */
 export interface RelationDescription {
   /** The path of the related model's list; null if it has none that the caller may read. */
   readonly url: string | null;
@@ -207,6 +207,13 @@ export interface IndexDescription {
   readonly actions: Readonly<Record<string, never>>;
   /** All models, as in the body of GET. */
   readonly models: readonly IndexedModel[];
-  /** Who sends the request, by the authentication of the application's models. */
-  readonly caller: { readonly authenticated: boolean; readonly label: string | null };
+  /**
+   * Who sends the request, by the authentication of the application's models. `refused` is true if a scheme has rejected the
+   * `Authorization` header, and no other one has accepted it.
+   */
+  readonly caller: {
+    readonly authenticated: boolean;
+    readonly label: string | null;
+    readonly refused: boolean;
+  };
 }

@@ -8,6 +8,7 @@ import type {
   RelationDescription,
 } from '../../core/contracts/route-description.js';
 import type { RouteAction } from '../../core/schema/action.js';
+import type { Field, LinkField, ReverseOneField, ToOneField } from '../../core/schema/field.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import { resourceOf } from '../../core/schema/resource.js';
@@ -44,6 +45,7 @@ export async function describeQueries(
   const isList = route.operations.get('GET') === 'list';
   const methods = await describeMethods(route, context);
   const mayDelete = methods.includes('DELETE') && route.operations.get('DELETE') === 'destroy';
+  const parameters = view && isList ? await describeListOf(view, context) : NO_PARAMETERS;
   return {
     kind,
     methods,
@@ -51,10 +53,10 @@ export async function describeQueries(
     ...(view && describeObjects(route, view, context)),
     ...(view && (await describeParent(route, view, context))),
     fields: view ? describeReadableFields(view.fields) : {},
-    ...(view && isList ? await describeListOf(view, context) : NO_PARAMETERS),
+    ...parameters,
     nested: view ? await describeNested(view, context, routesOf) : [],
     custom: await describeActions(route, context, routesOf),
-    relations: view ? await describeRelations(view, context) : {},
+    relations: view ? await describeRelations(view, context, parameters) : {},
     ...(await describeWrites(route, context)),
     ...(view && describeResponses(route, view)),
   };
@@ -187,13 +189,16 @@ async function findCallable(
   return callable;
 }
 
+/** Fields that refer to one object, and to-many relations whose keys a filter of the list compares. */
 async function describeRelations(
   view: Resource,
   { access, base }: RestContext,
+  { filters }: ListParameters,
 ): Promise<Readonly<Record<string, RelationDescription>>> {
   const relations: [string, RelationDescription][] = [];
   for (const field of view.fields) {
-    if (!field.readable || (field.kind !== 'to-one' && field.kind !== 'reverse-one')) continue;
+    if (!field.readable || !hasRelation(field)) continue;
+    if (field.kind === 'link' && !filters.some(({ field: path }) => path === field.name)) continue;
     const target = resourceOf(field.relation.target);
     const granted = await access.tryAuthorize(target, 'GET');
     if (!granted) continue;
@@ -209,6 +214,10 @@ async function describeRelations(
     ]);
   }
   return Object.fromEntries(relations);
+}
+
+function hasRelation(field: Field): field is ToOneField | ReverseOneField | LinkField {
+  return field.kind === 'to-one' || field.kind === 'reverse-one' || field.kind === 'link';
 }
 
 async function describeWrites(
