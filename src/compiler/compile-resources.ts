@@ -242,6 +242,8 @@ function completeView(
     defaults: RestifyDefaults;
   },
 ): void {
+  shell.objectLabel = compileLabel(options.label, shell);
+  shell.description = options.description ?? '';
   compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
   shell.serializer = parts.serializer(options);
   if (entity)

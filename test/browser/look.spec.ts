@@ -138,7 +138,7 @@ const CHOICES = '/rest/v1/polls/choice/';
         await visitor.click('link', 'Which day suits?');
         expect(await page.title()).toBe('Question: Which day suits?');
         await page
-          .getByRole('button', { name: /^Count: / })
+          .getByRole('button', { name: /^count / })
           .first()
           .click();
         await page.locator('.badge', { hasText: '5' }).waitFor();
@@ -200,7 +200,8 @@ const CHOICES = '/rest/v1/polls/choice/';
             );
             await visitor.settle();
             const problem = visitor.page.locator('.problem strong');
-            if (status >= 400)
+            if (status === 401) await visitor.page.getByText('This URL requires you to log in.').waitFor();
+            else if (status >= 400)
               expect([user, path, await problem.innerText()]).toEqual([user, path, String(status)]);
             else {
               const rows = visitor.page.locator('main > .scroll table tbody tr');

@@ -99,8 +99,12 @@ export class Visitor {
   }
 
   /** The button of the open form. */
-  async submit(name: string): Promise<void> {
-    await this.page.locator('.form').getByRole('button', { name, exact: true }).last().click();
+  async submit(name: string | RegExp): Promise<void> {
+    await this.page
+      .locator('.form')
+      .getByRole('button', { name, exact: typeof name === 'string' })
+      .last()
+      .click();
     await this.settle();
   }
 

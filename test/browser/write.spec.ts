@@ -67,22 +67,22 @@ const WARES = '/rest/v1/shop/ware/';
 
       test('an anonymous visitor gets no buttons to write', async () => {
         await visitor.goto(WARES);
-        expect(await visitor.page.getByRole('button', { name: 'Create' }).count()).toBe(0);
+        expect(await visitor.page.getByRole('button', { name: /^New / }).count()).toBe(0);
         await visitor.logIn('ann');
-        expect(await visitor.page.getByRole('button', { name: 'Create' }).count()).toBe(1);
+        expect(await visitor.page.getByRole('button', { name: /^New / }).count()).toBe(1);
       });
 
       test('an object is created: errors stand at their fields, the first is focused, and nothing typed is lost', async () => {
         const brand = await started.dataSource.manager.save(Brand, { name: 'Acme' });
         await openList();
         const { page } = visitor;
-        await visitor.click('button', 'Create');
+        await visitor.click('button', /^New /);
         await visitor.field('Price').fill('cheap');
         await visitor.field('Extra').fill('{"a": ');
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         expect(await page.locator('.errors').allInnerTexts()).toEqual([expect.stringMatching(/JSON/)]);
         await visitor.field('Extra').fill('{"a": [1, null]}');
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         const title = visitor.field(/^Title/);
         expect(await title.getAttribute('aria-invalid')).toBe('true');
         expect(await page.locator('[aria-invalid]:focus').count()).toBe(1);
@@ -99,7 +99,7 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.field('Seen').fill('2026-06-01T12:30');
         await page.getByRole('combobox', { name: 'Brand' }).focus();
         await page.getByRole('option', { name: 'Acme' }).click();
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         const [ware] = await started.dataSource.manager.find(Ware, { relations: { brand: true } });
         expect(ware).toMatchObject({
           title: 'Table',
@@ -124,15 +124,15 @@ const WARES = '/rest/v1/shop/ware/';
         page.on('request', (request) => {
           if (request.method() === 'POST') sent.push(request.postDataJSON());
         });
-        await visitor.click('button', 'Create');
+        await visitor.click('button', /^New /);
         const seen = visitor.field('Seen');
         await seen.focus();
         await page.keyboard.type('06012026');
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         expect(sent).toEqual([]);
         expect(await seen.evaluate('document.activeElement.validity.badInput')).toBe(true);
         await seen.fill('2026-06-01T12:30');
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         expect(sent).toEqual([expect.objectContaining({ seen: '2026-06-01T10:30:00.000Z' })]);
       });
 
@@ -223,7 +223,7 @@ const WARES = '/rest/v1/shop/ware/';
       test('a create whose response was lost is repeated with the same key, and creates one object', async () => {
         await openList();
         const { page } = visitor;
-        await visitor.click('button', 'Create');
+        await visitor.click('button', /^New /);
         await visitor.field(/^Title/).fill('Once');
         let isLost = false;
         await page.route('**/*', async (route) => {
@@ -232,9 +232,9 @@ const WARES = '/rest/v1/shop/ware/';
           await route.fetch();
           return route.abort();
         });
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         await page.getByText('What you typed is kept').waitFor();
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         await page.getByText('Created.').waitFor();
         expect(await rows(Ware)).toHaveLength(1);
       });
@@ -242,7 +242,7 @@ const WARES = '/rest/v1/shop/ware/';
       test('a second click while the request is under way sends nothing', async () => {
         await openList();
         const { page } = visitor;
-        await visitor.click('button', 'Create');
+        await visitor.click('button', /^New /);
         await visitor.field(/^Title/).fill('Once');
         let posts = 0;
         await page.route('**/*', async (route) => {
@@ -252,7 +252,7 @@ const WARES = '/rest/v1/shop/ware/';
           }
           return route.continue();
         });
-        await page.locator('.form').getByRole('button', { name: 'Create', exact: true }).dblclick();
+        await page.locator('.form').locator('button[type=submit]').dblclick();
         await page.getByText('Created.').waitFor();
         expect(posts).toBe(1);
       });
@@ -311,7 +311,7 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.click('button', 'Change');
         await page.getByRole('button', { name: /^Create a new object for Brand/ }).click();
         await visitor.field(/^Name/).fill('Made here');
-        await page.locator('.form .form').getByRole('button', { name: 'Create', exact: true }).click();
+        await page.locator('.form .form').locator('button[type=submit]').click();
         await page.locator('.form .form').waitFor({ state: 'detached' });
         expect(await picker.inputValue()).toBe('Made here');
         await visitor.submit('Save');
@@ -327,11 +327,11 @@ const WARES = '/rest/v1/shop/ware/';
         const { page } = visitor;
         await openWare(id);
         await visitor.click('link', 'Shelves');
-        await visitor.click('button', 'Create');
+        await visitor.click('button', /^New /);
         await page.getByRole('combobox', { name: 'Shelf' }).focus();
         await page.getByRole('option', { name: 'Top' }).click();
         await visitor.field('Place').fill('left');
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         await page.getByText('Created.').waitFor();
         const placements = (): Promise<Placement[]> =>
           started.dataSource.manager.find(Placement, { relations: { ware: true, shelf: true } });
@@ -382,18 +382,18 @@ const WARES = '/rest/v1/shop/ware/';
         const { id } = await saveWare();
         await openWare(id);
         const { page } = visitor;
-        await page.getByText('reserve').click();
+        await page.locator('summary', { hasText: 'Reserve' }).click();
         await page.getByLabel('Body, as JSON').fill('{');
-        await visitor.click('button', 'Send reserve');
+        await visitor.click('button', 'Send: Reserve');
         await page.getByText(/^JSON: /).waitFor();
         await page.getByLabel('Body, as JSON').fill('');
-        await visitor.click('button', 'Send reserve');
+        await visitor.click('button', 'Send: Reserve');
         await page.getByText(`"reserved": ${id}`).waitFor();
         await visitor.goto(WARES);
         await visitor.logIn('ann');
-        await page.getByText('report').click();
+        await page.locator('summary', { hasText: 'Report' }).click();
         const download = page.waitForEvent('download');
-        await visitor.click('button', 'Send report');
+        await visitor.click('button', 'Send: Report');
         expect((await download).suggestedFilename()).toMatch(/^report-\d{4}-\d\d-\d\d\.csv$/);
       });
 
@@ -401,16 +401,16 @@ const WARES = '/rest/v1/shop/ware/';
         const { id } = await saveWare();
         await openWare(id);
         const { page } = visitor;
-        await page.locator('summary', { hasText: 'move' }).click();
+        await page.locator('summary', { hasText: 'Move' }).click();
         await visitor.field(/^Side/).selectOption('left');
-        await visitor.submit('Send move');
+        await visitor.submit('Send: Move');
         await page.locator('.form .errors').waitFor();
         expect(await page.locator('.form .errors').allInnerTexts()).toEqual(['This field is required.']);
         expect(await visitor.field(/^Side/).inputValue()).toBe('left');
         await visitor.field(/^Amount/).fill('3');
         await visitor.field(/^Reason/).fill('order');
         const sent = page.waitForRequest((request) => request.method() === 'POST');
-        await visitor.submit('Send move');
+        await visitor.submit('Send: Move');
         expect((await sent).postDataJSON()).toEqual({ side: 'left', amount: 3, reason: 'order' });
         await page.getByText(`"moved": ${id}`).waitFor();
       });
@@ -418,12 +418,12 @@ const WARES = '/rest/v1/shop/ware/';
       test('an object of a one-to-many list is created below its parent', async () => {
         const { id } = await saveWare();
         await visitor.goto(`${WARES}${id}/parts/`);
-        expect(await visitor.page.getByRole('button', { name: 'Create' }).count()).toBe(0);
+        expect(await visitor.page.getByRole('button', { name: /^New / }).count()).toBe(0);
         await visitor.logIn('ann');
-        await visitor.click('button', 'Create');
+        await visitor.click('button', /^New /);
         await visitor.field(/^Name/).fill('Leg');
-        expect(await visitor.page.getByRole('combobox', { name: 'Ware' }).inputValue()).toBe(String(id));
-        await visitor.submit('Create');
+        expect(await visitor.page.getByRole('combobox', { name: 'Ware' }).inputValue()).toBe('Chair');
+        await visitor.submit(/^Create /);
         await visitor.page.getByText('Created.').waitFor();
         expect(await visitor.column('Name')).toEqual(['Leg']);
         expect(await started.dataSource.manager.find(Part, { relations: { ware: true } })).toMatchObject([
@@ -450,13 +450,13 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.goto('/rest/v1/shop/photo/');
         await visitor.logIn('ann');
         const { page } = visitor;
-        await visitor.click('button', 'Create');
+        await visitor.click('button', /^New /);
         const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 256));
         await visitor
           .field(/^Bytes/)
           .setInputFiles({ name: 'a.bin', mimeType: 'application/octet-stream', buffer: bytes });
         await page.locator('.form').getByText('70000 bytes').waitFor();
-        await visitor.submit('Create');
+        await visitor.submit(/^Create /);
         await page.getByText('Created.').waitFor();
         const [photo] = await started.dataSource.manager.find(PHOTOS[database.name]);
         expect(photo?.bytes?.equals(bytes)).toBe(true);

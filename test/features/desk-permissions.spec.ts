@@ -149,6 +149,13 @@ onEachDatabase('permissions of the help desk', (database) => {
     expect(await actions('planner')).toEqual([]);
   });
 
+  test('describes the through objects below a ticket as the model of the junction describes itself', async () => {
+    const { json } = await started.client.send('OPTIONS', '/rest/v1/desk/ticket/1/agents/', {
+      headers: credentials('planner'),
+    });
+    expect(json).toMatchObject({ label: '{role}', description: 'Who works on which ticket.' });
+  });
+
   test('lets somebody comment on a ticket who may not use the tickets themselves', async () => {
     filled = undefined;
     const answer = await started.client.post('/rest/v1/desk/comment/', COMMENT, {

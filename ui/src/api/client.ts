@@ -1,6 +1,6 @@
 import type { PageConfig } from '../../../src/http/browsable/page-config.js';
 import type { SentRequest } from './sent-request.js';
-import type { Session } from './session.js';
+import type { Credentials, Session } from './session.js';
 
 /** A response whose body has not been read yet. */
 export interface Exchange {
@@ -13,6 +13,8 @@ export interface Exchange {
 export interface RequestOptions {
   readonly accept: string;
   readonly signal?: AbortSignal | undefined;
+  /** Default: those of the session. */
+  readonly credentials?: Credentials | undefined;
 }
 
 /** A request that may change something. */
@@ -35,8 +37,8 @@ export class Client {
   ) {}
 
   /** @param url a path with its query, below the origin of the page. Rejects if the server cannot be reached, or the request is aborted. */
-  get(url: string, { accept, signal }: RequestOptions): Promise<Exchange> {
-    return this.fetch({ url, headers: this.headersFor(accept) }, signal);
+  get(url: string, { accept, signal, credentials }: RequestOptions): Promise<Exchange> {
+    return this.fetch({ url, headers: this.headersFor(accept, credentials) }, signal);
   }
 
   /** As `get`, with any method. */
@@ -81,9 +83,9 @@ export class Client {
       : {};
   }
 
-  private headersFor(accept: string): Record<string, string> {
+  private headersFor(accept: string, credentials = this.session.credentials): Record<string, string> {
     const { headers, acceptParameter, login } = this.config;
-    const authorization = this.session.credentials?.header;
+    const authorization = credentials?.header;
     return {
       Accept: acceptParameter === undefined ? accept : `${accept};${acceptParameter}`,
       ...headers,

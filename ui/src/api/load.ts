@@ -1,9 +1,11 @@
 import type { IndexDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
+import { labelOf } from '../values/label.js';
 import { DESCRIPTION_TYPE, JSON_TYPE } from './client.js';
 import type { Client, Exchange } from './client.js';
 import type { SentRequest } from './sent-request.js';
+import type { Row } from './page.js';
 import { readBody } from './read-rows.js';
-import { parentPath, pathOf, withParameters } from './urls.js';
+import { parentPath, pathOf, withParameters, withSlash } from './urls.js';
 
 /** Rows of a list without pagination that are read. */
 export const MOST_ROWS = 1_000;
@@ -26,8 +28,17 @@ export interface Loaded {
   readonly reply: Reply;
   /** Undefined if the caller gets no description. */
   readonly description: RouteDescription | IndexDescription | undefined;
-  /** Of a nested list: the description of the object above. */
-  readonly parent: { readonly path: string; readonly description: RouteDescription } | undefined;
+  /** Of a nested list and its through objects: the object above. */
+  readonly parent: ParentObject | undefined;
+}
+
+/** The object above a nested list. */
+export interface ParentObject {
+  /** Its path, with a slash at the end. */
+  readonly path: string;
+  readonly description: RouteDescription;
+  /** Undefined if its model has no label for this caller, or the object cannot be read. */
+  readonly label: string | undefined;
 }
 
 export function isIndex(description: Loaded['description']): description is IndexDescription {
@@ -36,13 +47,17 @@ export function isIndex(description: Loaded['description']): description is Inde
 
 /** Loads URLs with their descriptions, which are kept for the tab: they depend on the path and the caller alone. */
 export class Loader {
+  /** The numbers of objects of lists that the user has asked for, by path. */
+  readonly counts = new Map<string, string>();
   private readonly descriptions = new Map<string, Reply>();
+  /** The labels of objects, by path. */
+  private readonly labels = new Map<string, string>();
 
   constructor(private readonly client: Client) {}
 
   /** After the caller has changed. */
   forget(): void {
-    this.descriptions.clear();
+    for (const kept of [this.descriptions, this.labels, this.counts]) kept.clear();
   }
 
   /** Rejects if the server cannot be reached, or the request is aborted. */
@@ -53,8 +68,13 @@ export class Loader {
       return { url, reply: described, description: undefined, parent: undefined };
     const labels = description && !isIndex(description) ? description.with : undefined;
     const labelled = labels === undefined ? url : withParameters(url, { [labels]: 'labels' });
-    const reply = await toReply(await this.client.get(labelled, { accept: JSON_TYPE, signal }));
-    return { url, reply, description, parent: await this.describeParent(url, description, signal) };
+    const [reply, parent] = await Promise.all([
+      this.client.get(labelled, { accept: JSON_TYPE, signal }).then((exchange) => toReply(exchange)),
+      this.findParent(url, description, signal),
+    ]);
+    if (description && !isIndex(description) && description.kind === 'object' && reply.status === 200)
+      this.labels.set(withSlash(pathOf(url)), labelOf(reply.value as Row, description));
+    return { url, reply, description, parent };
   }
 
   /** The description of a list or an object; undefined if the caller gets none. */
@@ -71,17 +91,45 @@ export class Loader {
     return reply;
   }
 
-  private async describeParent(
+  private async findParent(
     url: string,
     description: Loaded['description'],
     signal: AbortSignal,
-  ): Promise<Loaded['parent']> {
-    if (!description || isIndex(description)) return undefined;
-    if (description.kind !== 'one-to-many' && description.kind !== 'through-list') return undefined;
-    const path = parentPath(pathOf(url));
+  ): Promise<ParentObject | undefined> {
+    const path = parentPathOf(url, description);
     if (path === undefined) return undefined;
-    const above = descriptionOf(await this.describe(path, signal));
-    return above && !isIndex(above) ? { path, description: above } : undefined;
+    const above = await this.describeUrl(path, signal);
+    return above && { path, description: above, label: await this.findLabel(path, above, signal) };
+  }
+
+  private async findLabel(
+    path: string,
+    description: RouteDescription,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    if (description.label === undefined) return undefined;
+    const known = this.labels.get(path);
+    if (known !== undefined) return known;
+    const { status, value } = await toReply(await this.client.get(path, { accept: JSON_TYPE, signal }));
+    if (status !== 200) return undefined;
+    const label = labelOf(value as Row, description);
+    this.labels.set(path, label);
+    return label;
+  }
+}
+
+/** The path of the object above a nested list, or above one of its through objects. */
+function parentPathOf(url: string, description: Loaded['description']): string | undefined {
+  if (!description || isIndex(description)) return undefined;
+  const above = parentPath(pathOf(url));
+  switch (description.kind) {
+    case 'one-to-many':
+    case 'through-list':
+      return above;
+    case 'through-object':
+      return above === undefined ? undefined : parentPath(above);
+    default:
+      return undefined;
   }
 }
 

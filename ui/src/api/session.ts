@@ -1,8 +1,10 @@
 /** What the page sends as `Authorization`. */
 export interface Credentials {
   readonly header: string;
-  /** The user name, for display; undefined for a token. */
+  /** The name of the user as the server or the user gave it, for display; undefined if it is unknown. */
   readonly name: string | undefined;
+  /** Whether the server has said that it accepts them. */
+  readonly isConfirmed?: boolean;
 }
 
 const STORED = 'restify.credentials';
@@ -31,6 +33,12 @@ export class Session {
     this.current = credentials;
     if (keep) sessionStorage.setItem(STORED, JSON.stringify(credentials));
     else sessionStorage.removeItem(STORED);
+  }
+
+  /** Forgets credentials that the server rejects. What was typed into forms stays. */
+  drop(): void {
+    this.current = undefined;
+    sessionStorage.removeItem(STORED);
   }
 
   logOut(): void {

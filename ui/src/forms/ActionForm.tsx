@@ -5,6 +5,7 @@ import { fileNameOf, saveFile } from '../api/download.js';
 import { toReply } from '../api/load.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
+import { readableName } from '../values/label.js';
 import { usePage } from '../views/context.js';
 import { toBody } from './draft.js';
 import type { Draft } from './draft.js';
@@ -44,7 +45,7 @@ export function ActionForm({ action, method, url }: ActionFormProps): JSX.Elemen
       }}
     >
       <summary>
-        <code>{method}</code> {name}
+        {readableName(name)} <code class="hint">{method}</code>
       </summary>
       {isOpen &&
         (body && method !== 'DELETE' ? (
@@ -98,13 +99,13 @@ function FieldsForm({
   };
   return (
     <Form
-      title={name}
+      title={readableName(name)}
       specs={specs}
       initial={{}}
       draft={draft}
       errors={errors}
       isBusy={isBusy}
-      submitLabel={`${text('sendAction')} ${name}`}
+      submitLabel={text('sendAction', { name: readableName(name) })}
       change={setDraft}
       submit={() => void submit()}
       close={() => {
@@ -149,8 +150,8 @@ function JsonForm({ action: { name }, method, url, show }: BodyFormProps): JSX.E
         }}
       />
       <div class="row">
-        <button type="submit" class="main" disabled={isBusy} aria-label={`${text('sendAction')} ${name}`}>
-          {text('sendAction')}
+        <button type="submit" class="main" disabled={isBusy}>
+          {text('sendAction', { name: readableName(name) })}
         </button>
       </div>
     </form>

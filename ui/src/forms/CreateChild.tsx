@@ -6,13 +6,17 @@ import { text } from '../messages/messages.js';
 import { usePage } from '../views/context.js';
 import { CreateForm } from './CreateForm.js';
 import { DraftStore } from './draft-store.js';
+import { OpenButton } from './OpenButton.js';
 
 /** Creates objects of a one-to-many list, in the list of their own model, with the object above as their parent. */
 export function CreateChild({
   parent,
   list,
+  model,
 }: {
   readonly parent: ParentDescription;
+  /** The name of the model, for people. */
+  readonly model: string;
   /** The path of the list of the model. */
   readonly list: string;
 }): JSX.Element {
@@ -41,14 +45,12 @@ export function CreateChild({
   };
   return (
     <>
-      <button
-        type="button"
-        class="main"
-        aria-expanded={description !== undefined}
-        onClick={description ? close : open}
-      >
-        {text('create')}
-      </button>
+      <OpenButton
+        label={text('createOf', { name: model })}
+        isOpen={description !== undefined}
+        isMain
+        open={open}
+      />
       {hasFailed && <span class="hint">{text('networkError')}</span>}
       {description?.actions.POST && (
         <CreateForm

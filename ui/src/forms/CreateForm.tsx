@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { text } from '../messages/messages.js';
+import { modelNameOf } from '../values/label.js';
 import { toBody } from './draft.js';
 import type { Draft } from './draft.js';
 import { NO_ERRORS, toFormErrors } from './field-errors.js';
@@ -66,13 +67,13 @@ export function CreateForm({
   };
   return (
     <Form
-      title={text('createOf', { name: description.name.replace(/ List$/, '') })}
+      title={text('createOf', { name: modelNameOf(description) })}
       specs={specs}
       initial={{}}
       draft={draft}
       errors={errors}
       isBusy={isBusy}
-      submitLabel={text('create')}
+      submitLabel={text('createNamed', { name: modelNameOf(description) })}
       change={setDraft}
       submit={() => void submit()}
       close={() => {

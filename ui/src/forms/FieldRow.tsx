@@ -1,13 +1,19 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
 import { FieldInput } from './FieldInput.js';
 import type { InputProps } from './FieldInput.js';
+import { NO_ERRORS } from './field-errors.js';
+import type { FormErrors } from './field-errors.js';
 import type { FieldSpec } from './field-spec.js';
 
-/** One field of a form: its label, its rules, its input, and its messages. */
+/** One field of a form: its label, its rules, its input, and its messages until it is edited. */
 export function FieldRow(props: InputProps): JSX.Element {
-  const { spec, id, errors, path } = props;
+  const { spec, id, path, change } = props;
+  const [seen, setSeen] = useState<FormErrors>();
+  // The fields of an embedded object have messages of their own.
+  const errors = seen === props.errors && !spec.children ? NO_ERRORS : props.errors;
   const messages = errors.fields[path] ?? [];
   return (
     <div class={messages.length > 0 ? 'field wrong' : 'field'}>
@@ -15,7 +21,14 @@ export function FieldRow(props: InputProps): JSX.Element {
         {spec.label} {spec.required && <span class="hint">({text('required')})</span>}
       </label>
       <div class="input">
-        <FieldInput {...props} />
+        <FieldInput
+          {...props}
+          errors={errors}
+          change={(value) => {
+            setSeen(props.errors);
+            change(value);
+          }}
+        />
       </div>
       <span class="hint rule">{ruleOf(spec)}</span>
       {messages.length > 0 && (

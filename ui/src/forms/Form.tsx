@@ -32,6 +32,10 @@ export function Form(props: FormProps): JSX.Element {
   const { title, specs, initial, draft, errors, isBusy, labels, change } = props;
   const prefix = useId();
   const form = useRef<HTMLFormElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.focus();
+  }, []);
   useEffect(() => {
     const first = form.current?.querySelector<HTMLElement>('[aria-invalid]');
     (first ?? form.current?.querySelector<HTMLElement>('[role=alert]'))?.focus();
@@ -54,7 +58,9 @@ export function Form(props: FormProps): JSX.Element {
         if (!isBusy && !hasIncompleteDate(event.currentTarget)) props.submit();
       }}
     >
-      <h2>{title}</h2>
+      <h2 ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
       {errors.general.length > 0 && (
         <div class="problem" role="alert" tabIndex={-1}>
           {errors.general.map((message) => (

@@ -4,11 +4,12 @@ import type { RouteDescription } from '../../../src/core/contracts/route-descrip
 import type { Row } from '../api/page.js';
 import { pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
-import { keyTextOf } from '../values/label.js';
+import { keyTextOf, modelNameOf } from '../values/label.js';
 import { usePage } from '../views/context.js';
 import { CreateChild } from './CreateChild.js';
 import { CreateForm } from './CreateForm.js';
 import { DraftStore } from './draft-store.js';
+import { OpenButton } from './OpenButton.js';
 
 /** Creates objects of a list, where the caller may. */
 export function ListForms({ description }: { readonly description: RouteDescription }): JSX.Element | null {
@@ -18,27 +19,27 @@ export function ListForms({ description }: { readonly description: RouteDescript
   const children = description.parent?.create;
   const childList = children === undefined ? undefined : links.toLocal(children);
   if (description.parent && childList !== undefined)
-    return <CreateChild parent={description.parent} list={childList} />;
+    return <CreateChild parent={description.parent} list={childList} model={modelNameOf(description)} />;
   if (!description.methods.includes('POST') || !description.actions.POST) return null;
   const show = (created: unknown): void => {
     setIsOpen(false);
     const key = keyTextOf(created as Row, description.key, description.key_is_text);
     const objects = description.objects === undefined ? undefined : links.toLocal(description.objects);
-    if (key === undefined || objects === undefined) reload(text('created'));
+    // Below an object, the list stays.
+    const stays = description.kind !== 'collection';
+    if (stays || key === undefined || objects === undefined) reload(text('created'));
     else navigate(`${objects}${key}/`, text('created'));
   };
   return (
     <>
-      <button
-        type="button"
-        class="main"
-        aria-expanded={isOpen}
-        onClick={() => {
-          setIsOpen(!isOpen);
+      <OpenButton
+        label={text('createOf', { name: modelNameOf(description) })}
+        isOpen={isOpen}
+        isMain
+        open={() => {
+          setIsOpen(true);
         }}
-      >
-        {text('create')}
-      </button>
+      />
       {isOpen && (
         <CreateForm
           description={description}

@@ -4,11 +4,13 @@ import type { RouteDescription } from '../../../src/core/contracts/route-descrip
 import type { Row } from '../api/page.js';
 import { parentPath, pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
-import { labelOf } from '../values/label.js';
+import { labelOf, modelNameOf } from '../values/label.js';
 import { usePage } from '../views/context.js';
+import { currentEntry } from '../views/page-history.js';
 import { DeleteForm } from './DeleteForm.js';
 import { DraftStore } from './draft-store.js';
 import { changeMethod, EditForm } from './EditForm.js';
+import { OpenButton } from './OpenButton.js';
 
 interface ObjectFormsProps {
   readonly description: RouteDescription;
@@ -33,26 +35,22 @@ export function ObjectForms({ description, row, labels }: ObjectFormsProps): JSX
     <>
       <div class="row">
         {mayChange && (
-          <button
-            type="button"
-            aria-expanded={open === 'change'}
-            onClick={() => {
-              setOpen(open === 'change' ? undefined : 'change');
+          <OpenButton
+            label={text('change')}
+            isOpen={open === 'change'}
+            open={() => {
+              setOpen('change');
             }}
-          >
-            {text('change')}
-          </button>
+          />
         )}
         {deletion && (
-          <button
-            type="button"
-            aria-expanded={open === 'delete'}
-            onClick={() => {
-              setOpen(open === 'delete' ? undefined : 'delete');
+          <OpenButton
+            label={text('delete')}
+            isOpen={open === 'delete'}
+            open={() => {
+              setOpen('delete');
             }}
-          >
-            {text('delete')}
-          </button>
+          />
         )}
       </div>
       {open === 'change' && (
@@ -72,10 +70,10 @@ export function ObjectForms({ description, row, labels }: ObjectFormsProps): JSX
           description={description}
           deletion={deletion}
           url={path}
-          name={labelOf(row, description)}
+          name={`${modelNameOf(description)} “${labelOf(row, description)}”`}
           close={close}
           done={() => {
-            navigate(parentPath(path) ?? '/', text('deleted'));
+            navigate(currentEntry().from?.url ?? parentPath(path) ?? '/', text('deleted'));
           }}
         />
       )}

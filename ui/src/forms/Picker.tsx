@@ -69,6 +69,16 @@ function SearchPicker(props: SearchProps): JSX.Element {
   // The label of a choice is known until another one is made elsewhere.
   const [chosen, setChosen] = useState<Choice>();
   const label = chosen?.key === key ? chosen.label : props.label;
+  const isUnknown = key !== '' && label === undefined;
+  useEffect(() => {
+    if (!isUnknown) return undefined;
+    const controller = new AbortController();
+    // Without its label, the key is shown.
+    related.findByKey(key, controller.signal).then(setChosen, () => undefined);
+    return () => {
+      controller.abort();
+    };
+  }, [related, key, isUnknown]);
   const [typed, setTyped] = useState<string>();
   const { found, cancel } = useChoices(related, typed);
   const close = (): void => {
@@ -89,7 +99,7 @@ function SearchPicker(props: SearchProps): JSX.Element {
   });
   return (
     <div class="picker">
-      <div class="row">
+      <div class="combo">
         <input
           id={id}
           type="text"
@@ -111,34 +121,38 @@ function SearchPicker(props: SearchProps): JSX.Element {
           onKeyDown={onKeyDown}
           {...describedBy(props)}
         />
-        {key !== '' && (
-          <ChosenObject
-            spec={spec}
-            choice={{ key, label: label ?? key }}
-            clear={() => {
-              choose(undefined);
-            }}
-          />
-        )}
+        {/* Over the form: what is below must not move when it closes. */}
+        <div class="popup" hidden={!isOpen}>
+          <ul id={`${id}-list`} role="listbox" aria-label={spec.label}>
+            {found.choices.map((choice, at) => (
+              <li
+                key={choice.key}
+                id={`${id}-${at}`}
+                role="option"
+                aria-selected={at === active}
+                // Before the input loses the focus.
+                onMouseDown={(event) => {
+                  event.preventDefault();
+                  choose(choice);
+                }}
+              >
+                <bdi>{escapeText(shorten(choice.label))}</bdi>{' '}
+                <span class="hint">{escapeText(choice.key)}</span>
+              </li>
+            ))}
+          </ul>
+          {typed !== undefined && <SearchState found={found} typed={typed} cancel={cancel} />}
+        </div>
       </div>
-      <ul id={`${id}-list`} role="listbox" aria-label={spec.label} hidden={!isOpen}>
-        {found.choices.map((choice, at) => (
-          <li
-            key={choice.key}
-            id={`${id}-${at}`}
-            role="option"
-            aria-selected={at === active}
-            // Before the input loses the focus.
-            onMouseDown={(event) => {
-              event.preventDefault();
-              choose(choice);
-            }}
-          >
-            <bdi>{escapeText(shorten(choice.label))}</bdi> <span class="hint">{escapeText(choice.key)}</span>
-          </li>
-        ))}
-      </ul>
-      {typed !== undefined && <SearchState found={found} typed={typed} cancel={cancel} />}
+      {key !== '' && (
+        <ChosenObject
+          spec={spec}
+          choice={{ key, label: label ?? key }}
+          clear={() => {
+            choose(undefined);
+          }}
+        />
+      )}
       {props.creates !== false && <CreateRelated related={related} label={spec.label} done={choose} />}
     </div>
   );

@@ -1,3 +1,4 @@
+import { fieldsOf } from '../values/error-messages.js';
 import type { FieldSpec } from './field-spec.js';
 
 /** The messages of a refused form. */
@@ -37,15 +38,6 @@ function collect(value: unknown, path: string): readonly (readonly [string, read
   return Object.entries(fieldsOf(value)).flatMap(([name, inner]) =>
     collect(inner, path === '' ? name : `${path}.${name}`),
   );
-}
-
-/** RFC 9457 has the messages by field in a member. */
-function fieldsOf(value: object): object {
-  const { title, errors, detail } = value as Readonly<Record<string, unknown>>;
-  if (typeof title !== 'string') return value;
-  return typeof errors === 'object' && errors !== null && !Array.isArray(errors)
-    ? errors
-    : { detail: detail ?? title };
 }
 
 function namesOf(specs: readonly FieldSpec[], path: string): readonly string[] {

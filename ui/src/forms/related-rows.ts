@@ -56,13 +56,22 @@ export class RelatedRows {
     return [...byKey, ...found.filter(({ key }) => key !== byKey[0]?.key)];
   }
 
+  /** Undefined for an object that the caller may not see. Rejects as `find`. */
+  async findByKey(key: string, signal: AbortSignal): Promise<Choice | undefined> {
+    const description = await this.describe(signal);
+    return description && (await this.byKey(key, description, signal))[0];
+  }
+
   private async byKey(
     text: string,
     description: RouteDescription,
     signal: AbortSignal,
   ): Promise<readonly Choice[]> {
     const { client } = this.tools;
-    const exchange = await client.get(`${this.list}${encodeURIComponent(text)}/`, {
+    const isComposite = (description.key?.length ?? 0) > 1 || description.key_is_text === true;
+    // The text of a composite key is already encoded.
+    const segment = isComposite ? text : encodeURIComponent(text);
+    const exchange = await client.get(`${this.list}${segment}/`, {
       accept: JSON_TYPE,
       signal,
     });

@@ -15,6 +15,20 @@ export function keyTextOf(
     : values.map((value) => encodeURIComponent(String(value))).join(',');
 }
 
+/** The segment of a URL as people read it: `mark-as-read` as `Mark as read`. */
+export function readableName(segment: string): string {
+  const words = segment.replace(/[-_]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The name of the model of a URL, for people. */
+export function modelNameOf({ name }: Pick<RouteDescription, 'name'>): string {
+  return name
+    .replace(/ (List|Instance)$/, '')
+    .replaceAll('_', ' ')
+    .trim();
+}
+
 /** The label of an object by the template of its description; its key without one. */
 export function labelOf(row: Row, { label, key }: Pick<RouteDescription, 'label' | 'key'>): string {
   const written = label?.replace(/\{([^{}]*)\}/g, (_whole, name: string) => {

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { ActionForm } from '../forms/ActionForm.js';
+import { readableName } from '../values/label.js';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
@@ -22,7 +23,9 @@ export function Actions({ description, isObject }: ActionsProps): JSX.Element | 
       <ul>
         {actions.map((action) => (
           <li key={action.name}>
-            {action.methods.includes('GET') && <a href={`${base}${action.name}/`}>{action.name}</a>}
+            {action.methods.includes('GET') && (
+              <a href={`${base}${action.name}/`}>{readableName(action.name)}</a>
+            )}
             {action.methods
               .filter((method) => method !== 'GET')
               .map((method) => (

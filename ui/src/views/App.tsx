@@ -6,19 +6,18 @@ import { Links } from '../api/links.js';
 import { Loader } from '../api/load.js';
 import type { Loaded } from '../api/load.js';
 import { Session } from '../api/session.js';
+import { text } from '../messages/messages.js';
 import { Page } from './context.js';
 import type { PageContext } from './context.js';
 import { Frame } from './Frame.js';
+import { currentEntry, pushEntry } from './page-history.js';
+import { useLogin } from './use-login.js';
 
 /** The state of the current URL. */
 export type PageState =
   | { readonly kind: 'loading'; readonly before: Loaded | undefined }
   | { readonly kind: 'loaded'; readonly loaded: Loaded }
   | { readonly kind: 'failed' | 'cancelled' };
-
-interface Scrolled {
-  readonly scroll?: number;
-}
 
 function currentUrl(): string {
   return location.pathname + location.search;
@@ -38,7 +37,8 @@ export function App({
   const aborting = useRef<AbortController>();
   const [notice, setNotice] = useState('');
   const [showsLogin, setShowsLogin] = useState(false);
-  const reload = useCallback((message = '') => {
+  const shown = useRef<Loaded>();
+  const load = useCallback((message = '') => {
     setNotice(message);
     setVersion((before) => before + 1);
   }, []);
@@ -48,27 +48,46 @@ export function App({
       // Nothing that the caller has seen stays on the page.
       setState({ kind: 'loading', before: undefined });
       loads.forget();
-      reload();
+      load(text('loggedOut'));
     });
     const sends = new Client(config, made);
     const loads = new Loader(sends);
     return [made, sends, loads] as const;
-  }, [config, reload]);
+  }, [config, load]);
   const links = useMemo(() => new Links(config, location.origin, location.pathname), [config]);
 
-  const navigate = useCallback((next: string, message = '') => {
-    setNotice(message);
-    history.replaceState({ scroll: scrollY } satisfies Scrolled, '');
-    history.pushState({}, '', next);
-    setUrl(currentUrl());
-    setVersion((before) => before + 1);
-  }, []);
+  const reload = useCallback(
+    (message = '') => {
+      // Something was written.
+      if (message !== '') loader.counts.clear();
+      load(message);
+    },
+    [load, loader],
+  );
+  const navigate = useCallback(
+    (next: string, message = '') => {
+      pushEntry(next, shown.current);
+      setUrl(currentUrl());
+      reload(message);
+    },
+    [reload],
+  );
+  const login = useLogin({
+    session,
+    client,
+    index: links.index,
+    onChange: () => {
+      loader.forget();
+      load();
+    },
+  });
+  const { judge } = login;
 
   useEffect(() => {
     history.scrollRestoration = 'manual';
     const follow = (): void => {
       setUrl(currentUrl());
-      setVersion((before) => before + 1);
+      load();
     };
     const restore = (event: PageTransitionEvent): void => {
       if (!event.persisted) return;
@@ -83,7 +102,7 @@ export function App({
       removeEventListener('popstate', follow);
       removeEventListener('pageshow', restore);
     };
-  }, [loader]);
+  }, [load, loader]);
 
   useEffect(() => {
     const controller = new AbortController();
@@ -95,9 +114,11 @@ export function App({
     loader.load(url, controller.signal).then(
       (loaded) => {
         if (controller.signal.aborted) return;
+        judge(loaded);
+        shown.current = loaded;
         setState({ kind: 'loaded', loaded });
         requestAnimationFrame(() => {
-          scrollTo(0, (history.state as Scrolled | null)?.scroll ?? 0);
+          scrollTo(0, currentEntry().scroll ?? 0);
         });
       },
       () => {
@@ -108,7 +129,7 @@ export function App({
     return () => {
       controller.abort();
     };
-  }, [url, version, loader]);
+  }, [url, version, loader, judge]);
 
   const openLogin = useCallback(() => {
     setShowsLogin(true);
@@ -135,10 +156,9 @@ export function App({
         cancel={() => {
           aborting.current?.abort();
         }}
-        logIn={(credentials, keep) => {
-          session.logIn(credentials, keep);
-          loader.forget();
-          reload();
+        login={login}
+        clearNotice={() => {
+          setNotice('');
         }}
       />
     </Page.Provider>

@@ -17,6 +17,8 @@ export function Breadcrumbs({ loaded }: { readonly loaded: Loaded | undefined })
     const href = `${links.index}${below.slice(0, at + 1).join('/')}/`;
     return { segment, href, hasPage: collection !== undefined && href.startsWith(collection) };
   });
+  // Of the segments without a page, the last one is the app; those before it are the prefix.
+  const first = Math.max(0, steps.findIndex(({ hasPage }) => hasPage) - 1);
   return (
     <nav aria-label={text('pages')} class="crumbs">
       <ol>
@@ -25,10 +27,10 @@ export function Breadcrumbs({ loaded }: { readonly loaded: Loaded | undefined })
             {text('index')}
           </Link>
         </li>
-        {steps.map(({ segment, href, hasPage }, at) => (
+        {steps.slice(first).map(({ segment, href, hasPage }) => (
           <li key={href}>
             {hasPage ? (
-              <Link href={href} current={at === steps.length - 1}>
+              <Link href={href} current={href === steps.at(-1)?.href}>
                 {readable(segment)}
               </Link>
             ) : (

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import type { Credentials } from '../api/session.js';
 import { text } from '../messages/messages.js';
 import { usePage } from './context.js';
 
@@ -17,13 +18,7 @@ export function Caller({ isRefused, openLogin }: CallerProps): JSX.Element {
     <div class="caller">
       {credentials && (
         <>
-          {!isRefused && (
-            <span>
-              {credentials.name === undefined
-                ? text('loggedIn')
-                : text('loggedInAs', { name: credentials.name })}
-            </span>
-          )}
+          {!isRefused && <span>{nameCaller(credentials)}</span>}
           <button
             type="button"
             onClick={() => {
@@ -34,7 +29,7 @@ export function Caller({ isRefused, openLogin }: CallerProps): JSX.Element {
           </button>
         </>
       )}
-      {!credentials && (
+      {!credentials && !isRefused && (
         <button type="button" onClick={openLogin}>
           {text('logIn')}
         </button>
@@ -43,4 +38,10 @@ export function Caller({ isRefused, openLogin }: CallerProps): JSX.Element {
       {logoutUrl !== undefined && !credentials && <a href={logoutUrl}>{text('logOut')} ↗</a>}
     </div>
   );
+}
+
+/** Credentials that the server has not confirmed may be those of nobody. */
+function nameCaller({ name, isConfirmed }: Credentials): string {
+  if (isConfirmed !== true) return text('unconfirmed');
+  return name === undefined ? text('loggedIn') : text('loggedInAs', { name });
 }

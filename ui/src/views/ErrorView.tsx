@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import type { Reply } from '../api/load.js';
 import { text } from '../messages/messages.js';
+import { messagesOf } from '../values/error-messages.js';
 import { escapeText } from '../values/escape-text.js';
 
 /** An error of the server, in words. */
 export function ErrorView({ reply }: { readonly reply: Reply }): JSX.Element {
-  const details = detailsOf(reply.value);
+  const details = messagesOf(reply.value);
   return (
     <div class="problem" role="alert">
       <p>
@@ -37,16 +38,4 @@ function explain({ status, value }: Reply): string {
   if (status < 500) return text('invalidRequest');
   const { id } = (value ?? {}) as { readonly id?: unknown };
   return typeof id === 'string' ? text('serverError', { id }) : text('serverErrorPlain', { status });
-}
-
-/** The messages of an error body, with the names of their fields. */
-function detailsOf(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap(detailsOf);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const messages = detailsOf(inner);
-    const isGeneral = name === 'detail' || name === 'non_field_errors';
-    return isGeneral ? messages : messages.map((message) => `${name}: ${message}`);
-  });
 }

@@ -2,19 +2,20 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { isIndex } from '../api/load.js';
 import type { Loaded } from '../api/load.js';
-import type { Credentials } from '../api/session.js';
 import { text } from '../messages/messages.js';
 import type { PageState } from './App.js';
+import { BackLink } from './BackLink.js';
 import { Breadcrumbs } from './Breadcrumbs.js';
 import { Caller } from './Caller.js';
-import { ErrorView } from './ErrorView.js';
+import { FailedView } from './FailedView.js';
 import { IndexView } from './IndexView.js';
 import { ListView } from './ListView.js';
 import { Login } from './Login.js';
 import { ObjectView } from './ObjectView.js';
 import { Panels } from './Panels.js';
 import { Progress } from './Progress.js';
-import { titleOf } from './title.js';
+import { isObjectUrl, titleOf } from './title.js';
+import type { LoginAttempt } from './use-login.js';
 import { usePage } from './context.js';
 
 interface FrameProps {
@@ -23,8 +24,9 @@ interface FrameProps {
   readonly notice: string;
   readonly showsLogin: boolean;
   setShowsLogin(shows: boolean): void;
+  readonly login: LoginAttempt;
+  clearNotice(): void;
   cancel(): void;
-  logIn(credentials: Credentials, keep: boolean): void;
 }
 
 /** What the objects of the model are, where it says so. */
@@ -34,11 +36,11 @@ function About({ loaded }: { readonly loaded: Loaded | undefined }): JSX.Element
 }
 
 /** What surrounds each view: the header with the caller, the way back, and the panels. */
-export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn }: FrameProps): JSX.Element {
-  const { reload } = usePage();
+export function Frame(props: FrameProps): JSX.Element {
+  const { state, notice, showsLogin, setShowsLogin, login, cancel } = props;
   const loaded = state.kind === 'loaded' ? state.loaded : undefined;
   const shown = shownIn(state);
-  const isRefused = loaded?.reply.status === 401;
+  const isRefused = shown?.reply.status === 401;
   const title = shown ? titleOf(shown) : text('title');
   useEffect(() => {
     document.title = title;
@@ -60,16 +62,22 @@ export function Frame({ state, notice, showsLogin, setShowsLogin, cancel, logIn 
           }}
         />
       </header>
-      <main id="content" tabIndex={-1} aria-busy={state.kind === 'loading'}>
+      {/* What was done is told until something else is done. */}
+      <main
+        id="content"
+        tabIndex={-1}
+        aria-busy={state.kind === 'loading'}
+        onClickCapture={notice === '' ? undefined : props.clearNotice}
+      >
+        {shown && <BackLink loaded={shown} />}
         <h1>{title}</h1>
         <About loaded={shown} />
         <p class="notice" role="status">
           {notice}
         </p>
         <Progress isActive={state.kind === 'loading'} cancel={cancel} />
-        {(showsLogin || isRefused) && <Login reply={loaded?.reply} logIn={logIn} />}
-        {state.kind === 'failed' && <Problem message={text('networkError')} retry={reload} />}
-        {state.kind === 'cancelled' && <Problem message={text('cancelled')} retry={reload} />}
+        {(showsLogin || isRefused) && <Login reply={shown?.reply} attempt={login} />}
+        <LoadProblem state={state} />
         {shown && <View loaded={shown} />}
         {shown && <Panels loaded={shown} />}
       </main>
@@ -88,28 +96,33 @@ function focusContent(event: Event): void {
   document.getElementById('content')?.focus();
 }
 
-function View({ loaded }: { readonly loaded: Loaded }): JSX.Element {
+function View({ loaded }: { readonly loaded: Loaded }): JSX.Element | null {
   const { description, reply } = loaded;
-  if (reply.status >= 400) return <ErrorView reply={reply} />;
+  // The form to log in says it.
+  if (reply.status === 401) return null;
+  if (reply.status >= 400) return <FailedView loaded={loaded} />;
   if (isIndex(description)) return <IndexView description={description} />;
   if (Array.isArray(reply.value) || isList(loaded)) return <ListView loaded={loaded} />;
   return <ObjectView loaded={loaded} />;
 }
 
 function isList({ description }: Loaded): boolean {
-  return (
-    description !== undefined &&
-    !isIndex(description) &&
-    description.kind !== 'object' &&
-    description.kind !== 'through-object'
-  );
+  return description !== undefined && !isIndex(description) && !isObjectUrl(description);
 }
 
-function Problem({ message, retry }: { readonly message: string; retry(): void }): JSX.Element {
+/** Why nothing is shown, if nothing could be loaded. */
+function LoadProblem({ state: { kind } }: Pick<FrameProps, 'state'>): JSX.Element | null {
+  const { reload } = usePage();
+  if (kind !== 'failed' && kind !== 'cancelled') return null;
   return (
     <div class="problem" role="alert">
-      <p>{message}</p>
-      <button type="button" onClick={retry}>
+      <p>{text(kind === 'failed' ? 'networkError' : 'cancelled')}</p>
+      <button
+        type="button"
+        onClick={() => {
+          reload();
+        }}
+      >
         {text('retry')}
       </button>
     </div>

@@ -6,12 +6,13 @@ import { Link } from './Link.js';
 
 /** All models, by app. */
 export function IndexView({ description }: { readonly description: IndexDescription }): JSX.Element {
-  const { links } = usePage();
+  const { links, session } = usePage();
   const apps = [...new Set(description.models.map(({ app }) => app))];
   const { caller, models } = description;
   return (
     <>
-      {caller.authenticated && caller.label !== null && (
+      {/* The header names the user of credentials. */}
+      {caller.authenticated && caller.label !== null && !session.credentials && (
         <p class="hint">{text('loggedInAs', { name: caller.label })}</p>
       )}
       {models.length === 0 && <p class="hint">{text('noModels')}</p>}

@@ -39,7 +39,7 @@ export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
       {parent && <Tabs path={parent.path} description={parent.description} />}
       {description && <ListTools description={description} columns={columns} selection={selection} />}
       <p class="summary" role="status">
-        {summarize(page, reply.cut)}
+        {page.rows.length > 0 && summarize(page, reply.cut)}
       </p>
       {page.rows.length === 0 ? (
         <NoRows description={description} />

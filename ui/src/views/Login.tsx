@@ -2,13 +2,16 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Reply } from '../api/load.js';
 import { basicCredentials, bearerCredentials } from '../api/session.js';
-import type { Credentials } from '../api/session.js';
 import { text } from '../messages/messages.js';
+import { escapeText } from '../values/escape-text.js';
+import { messagesOf } from '../values/error-messages.js';
 import { usePage } from './context.js';
+import type { LoginAttempt } from './use-login.js';
 
 interface LoginProps {
+  /** The response that is shown. */
   readonly reply: Reply | undefined;
-  logIn(credentials: Credentials, keep: boolean): void;
+  readonly attempt: LoginAttempt;
 }
 
 type Scheme = 'basic' | 'bearer';
@@ -24,8 +27,8 @@ function schemesOf(reply: Reply | undefined): readonly Scheme[] {
  * The form for credentials. Its inputs have no names and the form no action: without the script nothing could be sent in a
  * URL.
  */
-export function Login({ reply, logIn }: LoginProps): JSX.Element {
-  const { session } = usePage();
+export function Login({ reply, attempt }: LoginProps): JSX.Element {
+  const { problem, isBusy, logIn } = attempt;
   const schemes = schemesOf(reply);
   const [chosen, setChosen] = useState<Scheme>();
   const scheme = chosen ?? schemes[0] ?? 'basic';
@@ -35,7 +38,6 @@ export function Login({ reply, logIn }: LoginProps): JSX.Element {
     useRef<HTMLInputElement>(null),
   ];
   const heading = useId();
-  const isRefused = reply?.status === 401;
   useEffect(() => {
     (user.current ?? secret.current)?.focus();
   }, [scheme, user, secret]);
@@ -49,7 +51,7 @@ export function Login({ reply, logIn }: LoginProps): JSX.Element {
   return (
     <section class="login" aria-labelledby={heading}>
       <h2 id={heading}>{text('logIn')}</h2>
-      {isRefused && <p role="alert">{text(session.credentials ? 'wrongCredentials' : 'loginNeeded')}</p>}
+      <Rejection reply={reply} problem={problem} />
       {schemes.length > 1 && (
         <fieldset class="choice">
           <legend>{text('credentials')}</legend>
@@ -94,10 +96,25 @@ export function Login({ reply, logIn }: LoginProps): JSX.Element {
           <input ref={keep} type="checkbox" />
           {text('keepForSession')}
         </label>
-        <button type="submit" class="main">
+        <button type="submit" class="main" disabled={isBusy}>
           {text('logIn')}
         </button>
       </form>
     </section>
+  );
+}
+
+/** Why one must log in again: the last attempt was rejected, or the server rejects the credentials in use here. */
+function Rejection({
+  reply,
+  problem,
+}: Omit<LoginProps, 'attempt'> & { readonly problem: string }): JSX.Element | null {
+  const { session } = usePage();
+  if (problem !== '') return <p role="alert">{escapeText(problem)}</p>;
+  if (reply?.status !== 401 || !session.credentials) return null;
+  return (
+    <p role="alert">
+      {text('wrongCredentials')} {escapeText(messagesOf(reply.value).join(' '))}
+    </p>
   );
 }

@@ -6,7 +6,7 @@ import { pathOf, withSlash } from '../api/urls.js';
 import { Actions } from './Actions.js';
 import { usePage } from './context.js';
 import { Downloads } from './Downloads.js';
-import { referenceUrl } from './reference.js';
+import { targetUrl } from './reference.js';
 import { ObjectForms } from '../forms/ObjectForms.js';
 import { Tabs } from './Tabs.js';
 import { Value } from './Value.js';
@@ -14,7 +14,7 @@ import { Value } from './Value.js';
 /** The fields of one object, and the lists below it. */
 export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
   const { links } = usePage();
-  const { reply, url } = loaded;
+  const { reply, url, parent } = loaded;
   const description = loaded.description && !isIndex(loaded.description) ? loaded.description : undefined;
   if (typeof reply.value !== 'object' || reply.value === null)
     return <Value value={reply.value} field={undefined} full />;
@@ -26,6 +26,7 @@ export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element
   const names = Object.keys(row).filter((name) => labels === undefined || name !== 'labels');
   return (
     <>
+      {parent && <Tabs path={parent.path} description={parent.description} />}
       {description && <Tabs path={withSlash(pathOf(url))} description={description} />}
       {description && (
         <div class="tools">
@@ -44,7 +45,7 @@ export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element
                 value={row[name]}
                 field={description?.fields[name]}
                 label={labels?.[name]}
-                href={referenceUrl(row[name], description?.relations[name], links)}
+                href={targetUrl({ value: row[name], name, description }, links)}
                 full
               />
             </dd>

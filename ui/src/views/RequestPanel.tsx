@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { toCurl, toFetch } from '../api/code.js';
 import type { Reply } from '../api/load.js';
 import { text } from '../messages/messages.js';
@@ -12,6 +12,9 @@ const LONGEST_BODY = 50_000;
 export function RequestPanel({ reply }: { readonly reply: Reply }): JSX.Element {
   const [showsSecrets, setShowsSecrets] = useState(false);
   const { request, status, headers, milliseconds } = reply;
+  useEffect(() => {
+    setShowsSecrets(false);
+  }, [reply]);
   const hasSecret = request.headers.Authorization !== undefined;
   return (
     <details class="panel">
@@ -28,6 +31,7 @@ export function RequestPanel({ reply }: { readonly reply: Reply }): JSX.Element 
           {text('showSecrets')}
         </label>
       )}
+      {hasSecret && !showsSecrets && <p class="hint">{text('secretsHidden')}</p>}
       <Code title={text('asCurl')} code={toCurl(request, location.origin, showsSecrets)} />
       <Code title={text('asFetch')} code={toFetch(request, location.origin, showsSecrets)} />
       <p>
@@ -51,6 +55,9 @@ function bodyOf({ value, text: received }: Reply): string {
 function Code({ title, code }: { readonly title: string; readonly code: string }): JSX.Element {
   const shown = useRef<HTMLPreElement>(null);
   const [isCopied, setIsCopied] = useState(false);
+  useEffect(() => {
+    setIsCopied(false);
+  }, [code]);
   // Only in a secure context, which plain HTTP is not.
   const clipboard = (navigator as { readonly clipboard?: Clipboard }).clipboard;
   const take = (): void => {
@@ -74,7 +81,9 @@ function Code({ title, code }: { readonly title: string; readonly code: string }
         >
           {text(clipboard ? 'copy' : 'select')}
         </button>
-        <span role="status">{isCopied && text('copied')}</span>
+        <span class="copied" role="status">
+          {isCopied && text('copied')}
+        </span>
       </h3>
       <pre ref={shown} class="code" tabIndex={0}>
         {code}

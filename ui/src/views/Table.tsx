@@ -8,7 +8,7 @@ import { escapeText } from '../values/escape-text.js';
 import { keyTextOf, labelOf } from '../values/label.js';
 import { usePage } from './context.js';
 import { Link } from './Link.js';
-import { referenceUrl } from './reference.js';
+import { targetUrl } from './reference.js';
 import type { Selection } from './selection.js';
 import { Value } from './Value.js';
 
@@ -150,7 +150,7 @@ function Cell({ row, name, description }: CellProps): JSX.Element {
       value={row[name]}
       field={description?.fields[name]}
       label={isLabelled ? labels?.[name] : undefined}
-      href={referenceUrl(row[name], description?.relations[name], links)}
+      href={targetUrl({ value: row[name], name, description }, links)}
     />
   );
 }

@@ -42,8 +42,13 @@ interface TabProps {
 
 /** A list with its number of objects, once it is asked for: counting may be slow. */
 function Tab({ nested, href, here }: TabProps): JSX.Element {
-  const { client } = usePage();
-  const [count, setCount] = useState<string>();
+  const { client, loader } = usePage();
+  const [, rerender] = useState(0);
+  const count = loader.counts.get(href);
+  const setCount = (next: string): void => {
+    loader.counts.set(href, next);
+    rerender((before) => before + 1);
+  };
   const countNow = (): void => {
     setCount('…');
     countRows(client, href).then(setCount, () => {
@@ -52,17 +57,17 @@ function Tab({ nested, href, here }: TabProps): JSX.Element {
   };
   return (
     <li>
-      <Link href={href} current={here === href}>
+      <Link href={href} current={here.startsWith(href)}>
         {nested.label}
       </Link>
       {count === undefined ? (
         <button
           type="button"
           class="small"
-          aria-label={`${text('count')}: ${nested.label}`}
+          aria-label={text('countList', { list: nested.label })}
           onClick={countNow}
         >
-          #
+          {text('countNow')}
         </button>
       ) : (
         <span class="badge" role="status">

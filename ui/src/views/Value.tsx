@@ -33,7 +33,7 @@ function PresentValue(props: ValueProps): JSX.Element {
     case 'reverse-one':
       return <Reference {...props} />;
     case 'link':
-      return <NestedLink value={value} />;
+      return <NestedLink {...props} />;
     case 'datetime':
     case 'date':
       return <Instant value={String(value)} kind={field.kind} />;
@@ -136,13 +136,13 @@ function Reference({ value, label, href }: ValueProps): JSX.Element {
   );
 }
 
-function NestedLink({ value }: { readonly value: unknown }): JSX.Element {
-  const { links } = usePage();
-  const href = typeof value === 'string' ? links.toLocal(value) : undefined;
-  const name = String(value).split('/').filter(Boolean).at(-1) ?? '';
+function NestedLink({ value, href }: ValueProps): JSX.Element {
+  const name = escapeText(String(value).split('/').filter(Boolean).at(-1) ?? '');
   return href === undefined ? (
-    <bdi>{escapeText(String(value))}</bdi>
+    <span class="hint" title={text('notReadable')}>
+      {name}
+    </span>
   ) : (
-    <Link href={href}>{escapeText(name)}</Link>
+    <Link href={href}>{name}</Link>
   );
 }

@@ -1,4 +1,4 @@
-import type { RelationDescription } from '../../../src/core/contracts/route-description.js';
+import type { RelationDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
 import type { Links } from '../api/links.js';
 
 /** The URL of the object that a key refers to; undefined if the caller may not read its model. */
@@ -13,4 +13,20 @@ export function referenceUrl(
   // The text of a composite key is already encoded.
   const encoded = relation.composite === true ? String(key) : encodeURIComponent(String(key));
   return list === undefined ? undefined : `${list}${encoded}/`;
+}
+
+/** A field of an object, with its description. */
+export interface DescribedField {
+  readonly value: unknown;
+  readonly name: string;
+  readonly description: RouteDescription | undefined;
+}
+
+/** The URL that a field refers to: of a related object, or of a nested list that the caller may read. */
+export function targetUrl({ value, name, description }: DescribedField, links: Links): string | undefined {
+  if (description?.fields[name]?.kind !== 'link')
+    return referenceUrl(value, description?.relations[name], links);
+  if (typeof value !== 'string') return undefined;
+  const segment = value.split('/').filter(Boolean).at(-1);
+  return description.nested.some((nested) => nested.name === segment) ? links.toLocal(value) : undefined;
 }
