@@ -82,10 +82,21 @@ class Guarded {
   name: string;
 }
 
+/** Names the cookies as the place of its credentials. */
+@Restify({ app: 'forged', authentication: [guard(CookieGuard, { header: 'Cookie' })] })
+@Entity('forged_open', { synchronize: false })
+class ByCookie {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+}
+
 const COOKIE = { cookie: 'session=ann' };
 const CROSS = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
 const REFUSED =
-  'Cross-site request refused: pages of this origin may not send it with cookies. Authenticate by a header, or have the origin added to trustedOrigins.';
+  'Cross-site request refused: pages of this origin may not send it with cookies or a password that the browser keeps. Authenticate by a token in a header, or have the origin added to trustedOrigins.';
 
 describe.each<[title: string, path: string]>([
   ['a session of the application', '/rest/v1/forged/open/'],
@@ -201,21 +212,58 @@ describe('unsafe requests from another site', () => {
   });
 });
 
-describe('credentials in a header, which no form of another site can send', () => {
+describe('credentials in a header', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Open, Mixed, Guarded], controllers: [OpenController] });
+    started = await startApp({
+      entities: [Open, Mixed, Guarded, ByCookie],
+      controllers: [OpenController],
+      undescribed: [403],
+      restify: { trustedOrigins: ['https://admin.example'] },
+      configure: (app) => {
+        app.use(
+          (request: SessionRequest & { readonly url: string }, _response: unknown, next: () => void) => {
+            if (request.url.includes('/open/')) readSession(request);
+            next();
+          },
+        );
+      },
+    });
   });
   afterAll(() => started.close());
 
-  const post = (headers: Readonly<Record<string, string>>): Promise<number> =>
+  const BASIC = `Basic ${Buffer.from('ann:right').toString('base64')}`;
+  const postTo = (model: string, headers: Readonly<Record<string, string>>): Promise<number> =>
     started.client
-      .post('/rest/v1/forged/mixed/', { name: 'a' }, { headers: { ...COOKIE, ...CROSS, ...headers } })
+      .post(`/rest/v1/forged/${model}/`, { name: 'a' }, { headers: { ...CROSS, ...headers } })
       .then(({ status }) => status);
+  const post = (headers: Readonly<Record<string, string>>): Promise<number> =>
+    postTo('mixed', { ...COOKIE, ...headers });
 
-  test('are served beside a cookie', async () => {
+  test('that no form of another site can send are served beside a cookie', async () => {
     expect(await post({ 'x-api-key': 'right' })).toBe(201);
-    expect(await post({ authorization: `Basic ${Buffer.from('ann:right').toString('base64')}` })).toBe(201);
+    // An application that authenticates by a token puts the actor on the request.
+    expect(await postTo('open', { ...COOKIE, authorization: 'Bearer token' })).toBe(201);
+  });
+
+  test('that browsers keep and send by themselves are refused as cookies are, beside a cookie and alone', async () => {
+    expect(await post({ authorization: BASIC })).toBe(403);
+    expect(await postTo('mixed', { authorization: BASIC })).toBe(403);
+    expect(await postTo('mixed', { authorization: BASIC, origin: 'https://admin.example' })).toBe(201);
+    expect(await postTo('mixed', { authorization: BASIC, 'sec-fetch-site': 'same-origin' })).toBe(201);
+  });
+
+  test.each(['', 'Basic eDp5', 'Digest username="ann"', 'Negotiate YII', 'NTLM TlR'])(
+    'that say nothing of the caller do not make a session good: Authorization: %j',
+    async (authorization) => {
+      expect(await postTo('open', { ...COOKIE, authorization })).toBe(403);
+      expect(await postTo('guarded', { ...COOKIE, authorization })).toBe(403);
+    },
+  );
+
+  test('that are cookies by declaration are refused', async () => {
+    expect(await postTo('bycookie', COOKIE)).toBe(403);
+    expect(await postTo('bycookie', { ...COOKIE, 'sec-fetch-site': 'same-origin' })).toBe(201);
   });
 
   test('that are wrong do not make a cookie good', async () => {

@@ -75,7 +75,7 @@ export class PermissionDenied extends RestException {
 export class CrossSiteWrite extends RestException {
   readonly answer = detail(
     403,
-    'Cross-site request refused: pages of this origin may not send it with cookies. Authenticate by a header, or have the origin added to trustedOrigins.',
+    'Cross-site request refused: pages of this origin may not send it with cookies or a password that the browser keeps. Authenticate by a token in a header, or have the origin added to trustedOrigins.',
   );
 }
 

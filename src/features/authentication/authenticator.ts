@@ -15,7 +15,7 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
 import { challengeOf } from './challenge.js';
 import type { CredentialCheck } from './failed-attempts-by-key.js';
-import { isCrossSiteWrite } from './cross-site-write.js';
+import { authorizationScheme, isCrossSiteWrite, isSentByScript } from './cross-site-write.js';
 import type { RequestOrigin } from './cross-site-write.js';
 import { actorOn } from './guard-scheme.js';
 import type { RefusedCredentials } from './refused-credentials.js';
@@ -109,16 +109,10 @@ export class Authenticator {
     }
   }
 
-  /**
-   * Throws 403 for a cross-site write of a caller who has presented no credentials in a header, and is therefore known by
-   * what the browser sends by itself.
-   */
-  private assertSameSite(
-    { exchange }: AuthenticationRequest,
-    scheme: AuthenticationScheme | undefined,
-  ): void {
-    if (!isCrossSiteWrite(exchange, this.rules.trustedOrigins)) return;
-    if (scheme?.presented(exchange.request) === undefined) throw new CrossSiteWrite();
+  /** Throws 403 for a cross-site write of a caller who is known by what the browser sends by itself. */
+  private assertSameSite(asking: AuthenticationRequest, scheme: AuthenticationScheme | undefined): void {
+    if (!isCrossSiteWrite(asking.exchange, this.rules.trustedOrigins)) return;
+    if (!isSentByScript(asking, scheme)) throw new CrossSiteWrite();
   }
 
   /** Checks credentials unless too many have been refused; requests without credentials are not counted. */
@@ -132,15 +126,22 @@ export class Authenticator {
     const presented = refused && presentedTo(schemes, request);
     if (!presented) return trySchemes(schemes, asking, ends);
     return mapMaybe(refused.begin({ address, username: presented.username }, ends), (check) =>
-      endWith(check, () => trySchemes(schemes, asking, ends)),
+      endWith(check, presented.schemes, () => trySchemes(schemes, asking, ends)),
     );
   }
 }
 
-/** Ends the check with the outcome of `attempt`, or without one if it throws or rejects. */
-function endWith(check: CredentialCheck, attempt: () => MaybePromise<Tried>): MaybePromise<Tried> {
+/**
+ * Ends the check with the outcome of `attempt`, or without one if it throws or rejects. A success of another scheme than
+ * those to which the credentials belong says nothing of them.
+ */
+function endWith(
+  check: CredentialCheck,
+  owners: ReadonlySet<string>,
+  attempt: () => MaybePromise<Tried>,
+): MaybePromise<Tried> {
   const end = (tried: Tried): Tried => {
-    check.end(isWrong(tried) ? 'wrong' : tried.kind);
+    check.end(outcomeFor(owners, tried));
     return tried;
   };
   const abandon = (error: unknown): never => {
@@ -156,15 +157,29 @@ function endWith(check: CredentialCheck, attempt: () => MaybePromise<Tried>): Ma
   return isPromise(tried) ? tried.then(end, abandon) : end(tried);
 }
 
+function outcomeFor(owners: ReadonlySet<string>, tried: Tried): SchemeOutcome['kind'] {
+  if (isWrong(tried)) return 'wrong';
+  return tried.kind === 'actor' && !owners.has(tried.scheme.name ?? '') ? 'none' : tried.kind;
+}
+
+interface Presented {
+  readonly username: string | undefined;
+  /** The names of the schemes to which the user name belongs. The credentials of guards without a location are unknown. */
+  readonly schemes: ReadonlySet<string>;
+}
+
+/** The user name of the first scheme that has one. Undefined for a request without credentials. */
 function presentedTo(
   schemes: readonly AuthenticationScheme[],
   request: LibraryRequest,
-): ReturnType<AuthenticationScheme['presented']> {
-  for (const scheme of schemes) {
+): Presented | undefined {
+  const found = schemes.flatMap((scheme) => {
     const presented = scheme.presented(request);
-    if (presented) return presented;
-  }
-  return undefined;
+    return presented ? [{ ...presented, name: scheme.name }] : [];
+  });
+  const username = found.find((each) => each.username !== undefined)?.username;
+  const owners = found.filter((each) => each.username === username).flatMap(({ name }) => name ?? []);
+  return found.length === 0 ? undefined : { username, schemes: new Set(owners) };
 }
 
 /** What the schemes tried so far have found. */
@@ -181,7 +196,7 @@ function trySchemes(
   const tryFrom = (index: number, { wrong, unknown }: TriedSchemes): MaybePromise<Tried> => {
     const scheme = schemes[index];
     if (!scheme) return wrong ? { kind: 'wrong', scheme: wrong } : { kind: unknown ? 'unknown' : 'none' };
-    if (wrong && haveDifferentPlaces(wrong, scheme)) return tryFrom(index + 1, { wrong, unknown });
+    if (wrong && haveDifferentPlaces(wrong, scheme, asking)) return tryFrom(index + 1, { wrong, unknown });
     return mapMaybe(runScheme(scheme, asking, ends - performance.now()), (outcome) => {
       if (outcome.kind === 'actor') return { ...outcome, scheme };
       if (outcome.kind === 'refused') return outcome;
@@ -195,14 +210,18 @@ function trySchemes(
 }
 
 /**
- * Credentials unknown to one strategy may belong to another one of the same scheme, but to no other scheme. The place of
- * a guard's credentials is unknown.
+ * Credentials unknown to one strategy may belong to another one of the same scheme, but to no other scheme: a session beside
+ * wrong credentials would else hide that they are wrong, and passwords could be guessed without a limit. A token that a guard
+ * without a declared location rejects may belong to the next guard.
  */
 function haveDifferentPlaces(
-  { name: one }: AuthenticationScheme,
-  { name: other }: AuthenticationScheme,
+  { name: wrong }: AuthenticationScheme,
+  { name: next }: AuthenticationScheme,
+  { exchange }: AuthenticationRequest,
 ): boolean {
-  return one !== undefined && other !== undefined && one !== other;
+  const hasPassword = authorizationScheme(exchange.header('authorization')) === 'basic';
+  const place = wrong ?? (hasPassword ? 'basic' : undefined);
+  return place !== undefined && place !== next;
 }
 
 function refusalOf({ refusal }: AuthenticationScheme, request: LibraryRequest): string {

@@ -1,4 +1,5 @@
 import type { Credentials, LibraryRequest } from '../../core/contracts/authentication.js';
+import { authorizationScheme } from './cross-site-write.js';
 
 /** Realm in `WWW-Authenticate` for schemes without one of their own. */
 export const REALM = 'api';
@@ -11,7 +12,7 @@ export function isBasic(credentials: Credentials): boolean {
 /** True if the request has credentials of this kind. */
 export function isPresented({ headers }: LibraryRequest, credentials: Credentials): boolean {
   if ('header' in credentials) return headers[credentials.header.toLowerCase()] !== undefined;
-  return headers.authorization?.trim().split(/\s+/)[0]?.toLowerCase() === credentials.scheme.toLowerCase();
+  return authorizationScheme(headers.authorization) === credentials.scheme.toLowerCase();
 }
 
 /** The name of the scheme or of the header that carries the credentials. */
