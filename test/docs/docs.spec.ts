@@ -8,6 +8,7 @@ import { WORLD } from '../support/world.js';
 import { PROJECT, projectDocuments } from './document.js';
 import type { Example, ProjectDocument, Refused, ShownCall } from './document.js';
 import { ExampleFiles, expectShownAnswers, startExample } from './examples.js';
+import { runProgram } from './run-program.js';
 import { runSpec } from './run-spec.js';
 
 const DOCUMENTS = projectDocuments();
@@ -55,6 +56,18 @@ describe.each(
       });
       continue;
     }
+    if (isProgram(example)) {
+      test(`the program ${example.file} starts, answers what is shown, and ends after SIGTERM`, async () => {
+        const program = await runProgram(files.pathOf(document, example));
+        try {
+          await expectShownAnswers(calls, program.client, document);
+          expect(await program.stop()).toBe(0);
+        } finally {
+          await program.kill();
+        }
+      });
+      continue;
+    }
     if (isOnlyImported(example)) continue;
     test(`the example ${example.file} starts and answers what is shown`, async () => {
       const running = await startExample(files.pathOf(document, example));
@@ -86,12 +99,17 @@ describe.each(
   }
 });
 
+/** A `main.ts` that is shown whole: it starts the application itself. */
+function isProgram({ file }: Example): boolean {
+  return file === 'main.ts';
+}
+
 /** A file that needs another one is tried by the module that has both. */
 function isOnlyImported({ source }: Example): boolean {
   return /from '\.\//.test(source) && !source.includes('class AppModule');
 }
 
-/** Each example with the calls that are shown below it. */
+/** Each example with the calls that are shown below it. Those below the module of a program are sent to the program. */
 function applicationsOf({
   path,
   parts,
@@ -102,9 +120,14 @@ function applicationsOf({
     if (part.kind !== 'call') continue;
     const last = found.at(-1);
     if (!last) throw new Error(`${path}:${part.line} shows an answer of no application`);
-    last.calls.push(part);
+    const program = found.find(({ example }) => isProgram(example) && startsModuleOf(example, last.example));
+    (program ?? last).calls.push(part);
   }
   return found;
+}
+
+function startsModuleOf({ source }: Example, { file }: Example): boolean {
+  return source.includes(`import { AppModule } from './${file.replace(/\.ts$/, '.js')}'`);
 }
 
 describe('links between the documents', () => {

@@ -1,0 +1,11 @@
+// @tags core
+import { expect, test } from '@jest/globals';
+import { en } from '../../ui/src/messages/en.js';
+import { readDocument } from './document.js';
+
+const PAGE = readDocument('docs/browsable-messages.md');
+
+test('docs/browsable-messages.md has each text of the browsable page under its name, in the order of the source', () => {
+  const shown = [...PAGE.text.matchAll(/^\| `(\w+)` \| `(.*)` \|$/gm)].map(([, name, text]) => [name, text]);
+  expect(shown).toEqual(Object.entries(en));
+});
