@@ -14,7 +14,7 @@ import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
 import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
-import { identifyRequester } from '../request/identify-requester.stage.js';
+import { identifyRequester } from '../request/http-requester.js';
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import { locationHeader } from '../request/resource-urls.js';
 import { valueResponse } from '../request/response/rest-response.js';
