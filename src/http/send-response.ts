@@ -1,4 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { FIXED_HEADERS, mergeVary } from './default-headers.js';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
@@ -25,23 +24,6 @@ export function sendResponse(
     target.setHeader('Content-Length', Buffer.byteLength(body.text));
     target.end(body.text);
   } else return sendPieces(target, body.pieces);
-}
-
-/**
- * The reason why a response cannot be sent: an invalid header of the application. Checked before anything is written,
- * because afterwards no error response is possible, and the client would wait forever.
- */
-export function findHeaderError({ headers }: RestResponse): Error | undefined {
-  if (!headers) return undefined;
-  try {
-    for (const [name, value] of Object.entries(headers)) {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    }
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
 }
 
 /** The target of headers: Node's response, or the HTTP library's replacement. Looked up by lower-case names. */
