@@ -13,7 +13,8 @@ import { addValidators, applyCacheHeaders } from '../features/conditional-reques
 import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
 import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';
-import { negotiateFormat, renderResult } from '../features/rendering/render.stage.js';
+import { negotiateFormat } from '../features/rendering/negotiate-format.stage.js';
+import { renderResult } from '../features/rendering/render.stage.js';
 import { identifyRequester } from '../request/http-requester.js';
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import { locationHeader } from '../request/resource-urls.js';
