@@ -7,7 +7,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import { planRetrieve } from '../../request/plan/plan-read.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import { hasDefaultSerializer, jsonOutput } from '../serialization/json-output.js';
+import { hasDefaultSerializer, jsonOutput } from '../serialization/model-serializer.js';
 import { cacheControlFor, isNotModified } from './is-not-modified.js';
 import {
   etagFor,

@@ -11,7 +11,7 @@ import type { Condition } from '../../core/query/condition.js';
 import { basePathOf } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
-import { hasDefaultSerializer } from '../serialization/json-output.js';
+import { hasDefaultSerializer } from '../serialization/model-serializer.js';
 
 /** The headers that identify the state of a represented object: `ETag` and `Last-Modified`. */
 export type Validators = Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ import { represent } from '../../request/represent-row.js';
 import { pageLinks } from '../../request/resource-urls.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { pageValue, renderPage } from '../../request/response/json-page.js';
-import { jsonOutput } from '../serialization/json-output.js';
+import { jsonOutput } from '../serialization/model-serializer.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Route } from '../../core/schema/route.js';

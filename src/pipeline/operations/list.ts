@@ -11,7 +11,7 @@ import type { RowPages } from '../../features/field-selection/expanded-list.js';
 import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
 import { readPage } from '../../features/pagination/paginate.stage.js';
 import { renderFormat } from '../../features/rendering/render.stage.js';
-import { jsonOutput } from '../../features/serialization/json-output.js';
+import { jsonOutput } from '../../features/serialization/model-serializer.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { renderTexts } from '../../request/response/json-stream.js';
