@@ -16,6 +16,9 @@ import { hasDefaultSerializer } from '../serialization/model-serializer.js';
 /** The headers that identify the state of a represented object: `ETag` and `Last-Modified`. */
 export type Validators = Readonly<Record<string, string>>;
 
+/** Reads a header of the request. */
+export type HeaderOf = (name: string) => string | undefined;
+
 /** A view of an object's model, at one path. */
 export interface ObjectView {
   readonly resource: Resource;
