@@ -10,7 +10,7 @@ import { challengeOf } from '../features/authentication/challenge.js';
 import { writeMany } from '../features/bulk/bulk-write.stage.js';
 import { readPrecondition } from '../features/conditional-requests/precondition.stages.js';
 import { addValidators, applyCacheHeaders } from '../features/conditional-requests/validator.stages.js';
-import { nameSearchErrors } from '../features/filtering/name-search-errors.js';
+import { nameSearchErrors } from '../features/filtering/search-filter.js';
 import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat } from '../features/rendering/negotiate-format.stage.js';
