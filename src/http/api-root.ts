@@ -7,7 +7,7 @@ import type { Actor } from '../core/schema/actor.js';
 import { isReading } from '../core/schema/operation.js';
 import type { Api } from '../core/schema/route.js';
 import type { AuthenticationRequest } from '../features/authentication/authenticator.js';
-import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
+import { assertAcceptsJson } from '../features/rendering/negotiate-format.stage.js';
 import { acceptsDescription } from '../pipeline/description/describe-route.stage.js';
 import { jsonResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';

@@ -1,13 +1,15 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { ErrorFormat } from '../core/contracts/error-format.js';
 import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
+import { errorResponse } from '../request/response/error-response.js';
+import type { ErrorResponse } from '../request/response/error-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RegisteredApi } from './api-registration.js';
 import { withoutDialog } from './browsable/serve-page.js';
 import type { PathLocation, RouteMatcher } from './route-matcher.js';
-import { findHeaderError } from './send-response.js';
 import type { ServerExchange } from './server-exchange.js';
 import type { ServerLog } from './server-log.js';
-import { createErrorResponse } from './to-error-response.js';
 import type { RequestStates } from './request-authorizer.js';
 
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
@@ -77,4 +79,48 @@ export class ResponseSender {
 export function getAllowHeader(location: PathLocation): string {
   if (location.kind === 'route') return location.match.route.allow;
   return location.kind === 'index' ? INDEX_ALLOW : '';
+}
+
+/**
+ * As `errorResponse`; if the application has thrown something that cannot be serialized, the response of an unexpected
+ * error.
+ */
+function createErrorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
+  try {
+    return errorResponse(error, format);
+  } catch (broken) {
+    return errorResponse(broken, format);
+  }
+}
+
+/**
+ * The reason why a response cannot be sent: an invalid header of the application. Checked before anything is written,
+ * because afterwards no error response is possible, and the client would wait forever.
+ */
+function findHeaderError({ headers }: RestResponse): Error | undefined {
+  if (!headers) return undefined;
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+const RESOLVED = Promise.resolve();
+
+function doNothing(): void {
+  // A microtask turn without work.
+}
+
+/**
+ * Resolves when the caller of a handler has completed: middleware may run code after its `next()`, awaited or not,
+ * which must find no response sent yet. Nest's own path to a handler takes as many microtask turns, and no other work
+ * of the process runs between them.
+ */
+export function yieldToMiddleware(): Promise<void> {
+  return RESOLVED.then(doNothing).then(doNothing).then(doNothing);
 }

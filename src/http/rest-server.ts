@@ -21,13 +21,12 @@ import { respondWithIndex } from './api-root.js';
 import { respondWithAsset, servePage, varyByDestination } from './browsable/serve-page.js';
 import { PrefixRegistry } from './prefix-registry.js';
 import { isDescriptionRequest, RequestAuthorizer, RequestStates } from './request-authorizer.js';
-import { getAllowHeader, ResponseSender } from './response-sender.js';
+import { getAllowHeader, ResponseSender, yieldToMiddleware } from './response-sender.js';
 import { RouteMatcher } from './route-matcher.js';
 import { identifyRoute } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
 import type { GetExchange, RequestTarget, ServerExchange } from './server-exchange.js';
 import { ServerLog } from './server-log.js';
-import { yieldToMiddleware } from './to-error-response.js';
 
 /**
  * The requests of all prefixes of one application, independent of its HTTP library: matches paths, authorizes requests,

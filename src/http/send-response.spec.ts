@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestResponse } from '../request/response/rest-response.js';
-import { sendResponse } from './send-response.js';
+import { FIXED_HEADERS, mergeVary, sendResponse } from './send-response.js';
 
 const PIECE = 'x'.repeat(64 * 1024);
 const MANY = 1000;
@@ -364,4 +364,33 @@ describe('a stream', () => {
     expect(await sent).toBeUndefined();
     expect(pieces.made).toBeLessThanOrEqual(1);
   });
+});
+
+test('the fixed headers are those of contract 7.1', () => {
+  expect(Object.fromEntries(FIXED_HEADERS)).toEqual({
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Referrer-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+  });
+});
+
+test.each<[before: string | readonly string[] | number | undefined, after: string]>([
+  [undefined, 'Accept, Cookie'],
+  ['', 'Accept, Cookie'],
+  [' , ', 'Accept, Cookie'],
+  ['Origin', 'Origin, Accept, Cookie'],
+  ['Origin, Accept-Encoding', 'Origin, Accept-Encoding, Accept, Cookie'],
+  ['Accept, Cookie', 'Accept, Cookie'],
+  ['Cookie', 'Cookie, Accept'],
+  ['Cookie, Accept', 'Cookie, Accept'],
+  ['accept,COOKIE', 'accept, COOKIE'],
+  ['Accept-Language', 'Accept-Language, Accept, Cookie'],
+  [['Origin', 'Accept'], 'Origin, Accept, Cookie'],
+  [['Origin, X-Tenant', 'Cookie'], 'Origin, X-Tenant, Cookie, Accept'],
+  [[], 'Accept, Cookie'],
+  ['*', '*'],
+  ['Origin, *', '*'],
+])('Vary %j becomes %j', (before, after) => {
+  expect(mergeVary(before)).toBe(after);
 });

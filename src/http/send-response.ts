@@ -1,6 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import { FIXED_HEADERS, mergeVary } from './default-headers.js';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
@@ -27,23 +25,6 @@ export function sendResponse(
   } else return sendPieces(target, body.pieces);
 }
 
-/**
- * The reason why a response cannot be sent: an invalid header of the application. Checked before anything is written,
- * because afterwards no error response is possible, and the client would wait forever.
- */
-export function findHeaderError({ headers }: RestResponse): Error | undefined {
-  if (!headers) return undefined;
-  try {
-    for (const [name, value] of Object.entries(headers)) {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    }
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
-}
-
 /** The target of headers: Node's response, or the HTTP library's replacement. Looked up by lower-case names. */
 export interface HeaderTarget {
   getHeader(name: string): string | readonly string[] | number | undefined;
@@ -51,6 +32,20 @@ export interface HeaderTarget {
   setHeader(name: string, value: string): unknown;
   removeHeader(name: string): unknown;
 }
+
+/** The headers of every response, errors included (contract 7.1), in addition to `Allow`, `Content-Type` and `Vary`. */
+export const FIXED_HEADERS: readonly (readonly [name: string, value: string])[] = [
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Referrer-Policy', 'same-origin'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-Frame-Options', 'DENY'],
+];
+
+/** With lower-case names for the lookup: most headers are set when the request begins. */
+const FIXED = FIXED_HEADERS.map(([name, value]) => [name, value, name.toLowerCase()] as const);
+
+const VARY_NAMES = ['Accept', 'Cookie'] as const;
+const DEFAULT_VARY = VARY_NAMES.join(', ');
 
 /** Sets the headers of contract 7.1. Also set early, for responses of the application on a generated URL. */
 export function setContractHeaders(target: HeaderTarget, allow: string): void {
@@ -62,8 +57,17 @@ export function setContractHeaders(target: HeaderTarget, allow: string): void {
   for (const [name, value, key] of FIXED) if (!target.hasHeader(key)) target.setHeader(name, value);
 }
 
-/** With lower-case names for the lookup: most headers are set when the request begins. */
-const FIXED = FIXED_HEADERS.map(([name, value]) => [name, value, name.toLowerCase()] as const);
+/** Merges the `Vary` header with the one that is already set. */
+export function mergeVary(before: string | readonly string[] | number | undefined): string {
+  if (before === undefined || before === DEFAULT_VARY) return DEFAULT_VARY;
+  const names = (Array.isArray(before) ? before.join(',') : String(before))
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.includes('*')) return '*';
+  const lower = new Set(names.map((name) => name.toLowerCase()));
+  return [...names, ...VARY_NAMES.filter((name) => !lower.has(name.toLowerCase()))].join(', ');
+}
 
 /** Sets all headers of a response except its length. */
 export function setResponseHeaders(target: HeaderTarget, response: RestResponse, allow: string): void {
@@ -73,6 +77,11 @@ export function setResponseHeaders(target: HeaderTarget, response: RestResponse,
     for (const [name, value] of Object.entries(headers))
       if (name !== 'Cache-Control' || !target.hasHeader('cache-control')) target.setHeader(name, value);
   if (response.body && !target.hasHeader('content-type')) target.setHeader('Content-Type', JSON_MEDIA_TYPE);
+}
+
+/** True if the connection closed before the response was complete. */
+export function isAborted(response: ServerResponse): boolean {
+  return response.destroyed && !response.writableFinished;
 }
 
 /** Servers that are closing, but still accept connections. */

@@ -1,7 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Api } from '../core/schema/route.js';
 import { describeServedModels } from './describe-served-models.js';
-import { describeError } from './to-error-response.js';
 
 /** The log of one application's prefixes. No method throws, even if the logger does: a request must not fail because of it. */
 export class ServerLog {
@@ -33,5 +32,16 @@ function ignoreErrors(write: () => void): void {
     write();
   } catch {
     // There is nowhere else to report it.
+  }
+}
+
+/** The stack of an error or of its cause; the text of any other value, if it has one. */
+function describeError(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof Error) return cause.stack ?? cause.message;
+  try {
+    return String(cause);
+  } catch {
+    return 'something without a text was thrown';
   }
 }

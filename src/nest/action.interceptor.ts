@@ -3,7 +3,7 @@ import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/com
 import { concatMap, defaultIfEmpty, defer, from, ignoreElements, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { REST_SERVER } from './tokens.js';
-import { markAsAction } from '../http/express/express-all-methods.js';
+import { markAsAction } from '../http/express/express-platform.js';
 import type { RestServer } from '../http/rest-server.js';
 import type { ActionBinding } from '../http/route-pattern.js';
 

@@ -83,12 +83,7 @@ export async function resolveParts(
         moduleRef,
       ),
     throttle: (options) => options.throttle ?? defaults.throttle,
-    pagination: (options) => paginationOf(options, defaults),
-    renamedPagination,
-    renderers: (options) => options.renderers ?? defaults.renderers ?? [],
-    shape: (options) => compileFieldSelection(options, defaults),
-    conditional: (options) => conditionalOf(options, defaults),
-    idempotency: (options) => options.idempotency ?? defaults.idempotency,
+    ...partsOfOptions(defaults),
     ...(throttled ? { counter: await loadCounter((token) => findProvider(token, moduleRef)) } : {}),
     permissions: (permissions) => compilePermission({ kind: 'all-of', permissions }, one),
     refusalsThrottled: options.authenticationThrottle !== false,
@@ -96,21 +91,35 @@ export async function resolveParts(
   };
 }
 
-export function renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination {
+/** The parts that options alone determine, without instances of the application's classes. */
+function partsOfOptions(
+  defaults: RestifyDefaults,
+): Pick<
+  ResourceParts,
+  'pagination' | 'renamedPagination' | 'renderers' | 'shape' | 'conditional' | 'idempotency'
+> {
+  return {
+    pagination: (options) => paginationOf(options, defaults),
+    renamedPagination,
+    renderers: (options) => options.renderers ?? defaults.renderers ?? [],
+    shape: (options) => compileFieldSelection(options, defaults),
+    conditional: (options) => conditionalOf(options, defaults),
+    idempotency: (options) => options.idempotency ?? defaults.idempotency,
+  };
+}
+
+function renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination {
   return new RenamedPagination(pagination, names);
 }
 
 /** `false` disables the pagination of the prefix. */
-export function paginationOf(
-  { pagination }: RestifyOptions,
-  defaults: RestifyDefaults,
-): Pagination | undefined {
+function paginationOf({ pagination }: RestifyOptions, defaults: RestifyDefaults): Pagination | undefined {
   const given = pagination ?? defaults.pagination;
   return given === false ? undefined : given;
 }
 
 /** Each option of a model replaces the one of its prefix separately. */
-export function conditionalOf(
+function conditionalOf(
   { conditional, cacheControl }: RestifyOptions,
   defaults: RestifyDefaults,
 ): ConditionalRules {
@@ -147,12 +156,7 @@ export function offlineParts(defaults: RestifyDefaults): ResourceParts {
     piping: () => undefined,
     hooks: () => ({ hooks: {}, scope: undefined }),
     throttle: () => undefined,
-    pagination: (options) => paginationOf(options, defaults),
-    renamedPagination,
-    renderers: (options) => options.renderers ?? defaults.renderers ?? [],
-    shape: (options) => compileFieldSelection(options, defaults),
-    conditional: (options) => conditionalOf(options, defaults),
-    idempotency: (options) => options.idempotency ?? defaults.idempotency,
+    ...partsOfOptions(defaults),
     permissions: () => ({ kind: 'all-of', permissions: [] }),
   };
 }

@@ -8,7 +8,7 @@ import { addActionHandler, ROUTE_ARGUMENTS, routedClass, exposeToMiddleware } fr
 import type { ListedController } from './action-binder.js';
 import type { Api, ResourceRoutes } from '../core/schema/route.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import { markForAllMethods } from '../http/express/express-all-methods.js';
+import { markForAllMethods } from '../http/express/express-platform.js';
 import { ALL_METHODS } from '../http/execution-contexts.js';
 import { getCollectionPath, getRoutePattern, identifyRoute } from '../http/route-pattern.js';
 import { RestifyExceptionFilter } from './exception.filter.js';

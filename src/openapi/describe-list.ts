@@ -1,3 +1,4 @@
+import { TEXT_LOOKUPS } from '../core/query/row-filter.js';
 import { outwardType } from '../core/schema/column.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { PaginationDescription } from '../core/contracts/pagination.js';
@@ -141,7 +142,7 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
   // A composite key is a text.
   const type: DataType =
     first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
-  if (TEXT_VALUED_LOOKUPS.has(lookup)) return { type: 'string' };
+  if (TEXT_LOOKUPS.has(lookup)) return { type: 'string' };
   switch (lookup) {
     case 'in':
       return valuesSchema(type, true, limits);
@@ -153,17 +154,6 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
       return comparedValueSchema(type);
   }
 }
-
-/** Lookups whose value is a text regardless of the column's type. */
-const TEXT_VALUED_LOOKUPS: ReadonlySet<FieldTerm['lookup']> = new Set([
-  'iexact',
-  'contains',
-  'icontains',
-  'startswith',
-  'istartswith',
-  'endswith',
-  'iendswith',
-]);
 
 /** A text that is too long for its column is valid: no row equals it. */
 function comparedValueSchema(type: DataType): Schema {

@@ -10,7 +10,7 @@ import {
   assertPrecondition,
   readPrecondition,
 } from '../features/conditional-requests/precondition.stages.js';
-import { assertAcceptsJson } from '../features/rendering/negotiate-format.js';
+import { assertAcceptsJson } from '../features/rendering/negotiate-format.stage.js';
 import { HttpRequester } from '../request/http-requester.js';
 import { withBody } from '../request/request-input.js';
 import type { JsonObject } from '../request/request-input.js';

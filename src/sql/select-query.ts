@@ -60,6 +60,13 @@ function startsOf(parts: readonly Part[]): readonly number[] {
   });
 }
 
+function inSequence(parts: readonly Part[]): Pick<Part, 'width' | 'sql'> {
+  return {
+    width: parts.reduce((sum, part) => sum + part.width, 0),
+    sql: (scope) => parts.flatMap((part) => part.sql(scope)),
+  };
+}
+
 function fieldPart(field: Field, dialect: Dialect): Part {
   switch (field.kind) {
     case 'column':
@@ -100,8 +107,7 @@ function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
   const parts = inner.map((each) => fieldPart(each, dialect));
   const starts = startsOf(parts);
   return {
-    width: parts.reduce((sum, part) => sum + part.width, 0),
-    sql: (scope) => parts.flatMap((part) => part.sql(scope)),
+    ...inSequence(parts),
     read: (record, at): unknown =>
       Object.fromEntries(
         parts.map((part, index) => [inner[index]?.name, part.read(record, at + (starts[index] ?? 0))]),
@@ -117,8 +123,7 @@ function localKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
   return {
     width: columns.length,
     sql: (scope) => readColumns(columns, scope),
-    read: (record, at) =>
-      keyOrNull(columns.map((column, index) => decodeColumn(record[at + index], column, dialect))),
+    read: keyReader(columns, dialect),
   };
 }
 
@@ -137,8 +142,7 @@ function remoteKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Di
         ];
         return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
       }),
-    read: (record, at) =>
-      keyOrNull(columns.map((column, index) => decodeColumn(record[at + index], column, dialect))),
+    read: keyReader(columns, dialect),
   };
 }
 
@@ -147,8 +151,7 @@ function labelsPart({ labels }: LabelsField, dialect: Dialect): Part {
   const parts = labels.map((label) => labelPart(label, dialect));
   const starts = startsOf(parts);
   return {
-    width: parts.reduce((sum, part) => sum + part.width, 0),
-    sql: (scope) => parts.flatMap((part) => part.sql(scope)),
+    ...inSequence(parts),
     read: (record, at): unknown =>
       Object.fromEntries(
         parts.flatMap((part, index) => {
@@ -175,6 +178,11 @@ function labelPart({ relation, label, rows }: RelatedLabel, dialect: Dialect): P
         columns.map((column, index) => decodeColumn(record[at + index], column, dialect)),
       ),
   };
+}
+
+function keyReader(columns: readonly Column[], dialect: Dialect): Part['read'] {
+  return (record, at) =>
+    keyOrNull(columns.map((column, index) => decodeColumn(record[at + index], column, dialect)));
 }
 
 function keyOrNull(values: readonly Json[]): Json {

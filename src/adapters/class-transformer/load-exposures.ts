@@ -1,3 +1,4 @@
+import { isMissingPackage } from '../../core/errors/missing-package.js';
 import type { ReadExposures } from '../../core/schema/exposure.js';
 import { probeClass } from './probe-class.js';
 import type { ClassTransformer, TransformOptions } from './probe-class.js';
@@ -22,8 +23,7 @@ async function importClassTransformer(): Promise<Library | undefined> {
   try {
     return await import('class-transformer');
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return undefined;
+    if (isMissingPackage(error)) return undefined;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { isMissingPackage } from '../../core/errors/missing-package.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isAcceptedInBodies } from '../../core/schema/field.js';
@@ -101,8 +102,7 @@ async function importClassValidator(): Promise<ClassValidator | undefined> {
   try {
     return await import('class-validator');
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return undefined;
+    if (isMissingPackage(error)) return undefined;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type {
   AuthenticationScheme,
   GuardAuthentication,
 } from '../../core/contracts/authentication.js';
+import { isMissingPackage } from '../../core/errors/missing-package.js';
 import type { GuardClass } from '../../core/contracts/guard.js';
 import { basicScheme } from '../../features/authentication/basic-scheme.js';
 import { passportScheme } from '../../features/authentication/passport-scheme.js';
@@ -32,8 +33,7 @@ async function loadPassport(): Promise<PassportLike> {
     const module = (await import('passport')) as { default?: PassportLike } & PassportLike;
     return module.default ?? module;
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    if (!isMissingPackage(error)) throw error;
     throw new Error('A Passport strategy is named, and passport is not installed: npm install passport.', {
       cause: error,
     });

@@ -1,3 +1,4 @@
+import { isMissingPackage } from '../../core/errors/missing-package.js';
 import type { RequestCounter, Throttle } from '../../core/contracts/throttle.js';
 
 /** The used part of @nestjs/throttler's storage. The package is an optional peer dependency. */
@@ -58,9 +59,6 @@ async function storageToken(): Promise<symbol> {
     const library = (await import('@nestjs/throttler')) as unknown as { readonly ThrottlerStorage: symbol };
     return library.ThrottlerStorage;
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND')
-      throw new Error(INSTALL, { cause: error });
-    throw error;
+    throw isMissingPackage(error) ? new Error(INSTALL, { cause: error }) : error;
   }
 }

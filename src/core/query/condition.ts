@@ -59,6 +59,40 @@ export function disjunction(conditions: readonly Condition[]): Condition {
   return left.length === 1 && left[0] ? left[0] : { kind: 'or', conditions: left };
 }
 
+export function negation(condition: Condition): Condition {
+  if (condition.kind === 'always') return NEVER;
+  return condition.kind === 'never' ? ALWAYS : { kind: 'not', condition };
+}
+
+/** A condition on one column or one relation, which is no combination of others. */
+export type Comparison = Extract<Condition, { kind: 'compare' | 'term' | 'related' }>;
+
+/** The condition with each comparison replaced. */
+export function mapComparisons(
+  condition: Condition,
+  replace: (comparison: Comparison) => Condition,
+): Condition {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return condition;
+    case 'and':
+    case 'or':
+      return {
+        kind: condition.kind,
+        conditions: condition.conditions.map((each) => mapComparisons(each, replace)),
+      };
+    case 'not':
+      return { kind: 'not', condition: mapComparisons(condition.condition, replace) };
+    case 'compare':
+    case 'term':
+    case 'related':
+      return replace(condition);
+    default:
+      return condition satisfies never;
+  }
+}
+
 /** Whether the condition refers to one of these columns of the row, or to another row. */
 export function touches(condition: Condition, isAbout: (columnId: string) => boolean): boolean {
   switch (condition.kind) {

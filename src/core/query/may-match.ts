@@ -1,5 +1,5 @@
-import { conjunction, ALWAYS, NEVER, disjunction } from './condition.js';
-import type { Condition } from './condition.js';
+import { conjunction, ALWAYS, NEVER, disjunction, negation } from './condition.js';
+import type { Comparison, Condition } from './condition.js';
 import type { Relation } from '../schema/relation.js';
 
 /** The unknown parts of a row before it is written. */
@@ -21,7 +21,7 @@ export function mayMatch(condition: Condition, unknown: UnknownParts, negated = 
     case 'or':
       return disjunction(condition.conditions.map((each) => mayMatch(each, unknown, negated)));
     case 'not':
-      return negateCondition(mayMatch(condition.condition, unknown, !negated));
+      return negation(mayMatch(condition.condition, unknown, !negated));
     case 'compare':
     case 'term':
     case 'related':
@@ -32,12 +32,7 @@ export function mayMatch(condition: Condition, unknown: UnknownParts, negated = 
   }
 }
 
-function negateCondition(condition: Condition): Condition {
-  if (condition.kind === 'always') return NEVER;
-  return condition.kind === 'never' ? ALWAYS : { kind: 'not', condition };
-}
-
-function isDecidable(condition: Comparing, { columns, referring }: UnknownParts): boolean {
+function isDecidable(condition: Comparison, { columns, referring }: UnknownParts): boolean {
   const first = firstStep(condition);
   return (
     !(referring && first !== undefined && first.kind !== 'to-one') &&
@@ -65,13 +60,11 @@ export function ownColumns(condition: Condition): readonly string[] {
   }
 }
 
-type Comparing = Extract<Condition, { kind: 'compare' | 'term' | 'related' }>;
-
-function firstStep(condition: Comparing): Relation | undefined {
+function firstStep(condition: Comparison): Relation | undefined {
   return condition.kind === 'related' ? (condition.hops[0] ?? condition.relation) : condition.operand.hops[0];
 }
 
-function columnsBehind(condition: Comparing): readonly string[] {
+function columnsBehind(condition: Comparison): readonly string[] {
   const first = firstStep(condition);
   if (first)
     return (first.kind === 'many-to-many' ? first.through.parent : first.on).map(({ near }) => near.id);

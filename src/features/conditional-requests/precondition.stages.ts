@@ -21,9 +21,8 @@ import type { RestContext, Stage } from '../../request/rest-context.js';
 import { parseEntityTags } from './etag.js';
 import type { EntityTag } from './etag.js';
 import { parseHttpDate } from './http-date.js';
-import type { HeaderOf } from './is-not-modified.js';
 import { etagFor, etagIn, objectView, versionIn, viewToRead } from './validators.js';
-import type { ObjectView } from './validators.js';
+import type { HeaderOf, ObjectView } from './validators.js';
 
 const CHANGING_OPERATIONS: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
 

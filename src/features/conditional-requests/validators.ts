@@ -11,10 +11,13 @@ import type { Condition } from '../../core/query/condition.js';
 import { basePathOf } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
-import { hasDefaultSerializer } from '../serialization/json-output.js';
+import { hasDefaultSerializer } from '../serialization/model-serializer.js';
 
 /** The headers that identify the state of a represented object: `ETag` and `Last-Modified`. */
 export type Validators = Readonly<Record<string, string>>;
+
+/** Reads a header of the request. */
+export type HeaderOf = (name: string) => string | undefined;
 
 /** A view of an object's model, at one path. */
 export interface ObjectView {

@@ -1,4 +1,4 @@
-import { conjunction, ALWAYS, NEVER, disjunction } from '../../core/query/condition.js';
+import { conjunction, disjunction, mapComparisons, negation } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
 
@@ -7,7 +7,7 @@ import type { Relation } from '../../core/schema/relation.js';
  * keep the rows that refer to them (contract 10.3).
  */
 export function withinVisible(compared: Condition, visible: Condition): Condition {
-  return keepsNull(compared) ? disjunction([compared, notOf(visible)]) : conjunction([compared, visible]);
+  return keepsNull(compared) ? disjunction([compared, negation(visible)]) : conjunction([compared, visible]);
 }
 
 /** Applies `withinVisible` to each comparison in the condition of a custom filter. */
@@ -15,27 +15,12 @@ export function eachWithinVisible(
   condition: Condition,
   visible: (hops: readonly Relation[]) => Condition,
 ): Condition {
-  switch (condition.kind) {
-    case 'always':
-    case 'never':
-      return condition;
-    case 'and':
-    case 'or':
-      return {
-        ...condition,
-        conditions: condition.conditions.map((each) => eachWithinVisible(each, visible)),
-      };
-    case 'not':
-      return { kind: 'not', condition: eachWithinVisible(condition.condition, visible) };
-    case 'compare':
-    case 'term':
-      return withinVisible(condition, visible(condition.operand.hops));
-    case 'related':
-      // A filter over to-many relations exists only if the caller may see all related rows.
-      return conjunction([condition, visible(condition.hops)]);
-    default:
-      return condition satisfies never;
-  }
+  return mapComparisons(condition, (each) =>
+    each.kind === 'related'
+      ? // A filter over to-many relations exists only if the caller may see all related rows.
+        conjunction([each, visible(each.hops)])
+      : withinVisible(each, visible(each.operand.hops)),
+  );
 }
 
 /** True if NULL matches. */
@@ -44,9 +29,4 @@ function keepsNull(condition: Condition): boolean {
   const { lookup, value } = condition;
   if (value === null) return lookup === 'exact';
   return lookup === 'ne' || (lookup === 'isnull' && value === true);
-}
-
-function notOf(condition: Condition): Condition {
-  if (condition.kind === 'always') return NEVER;
-  return condition.kind === 'never' ? ALWAYS : { kind: 'not', condition };
 }

@@ -19,9 +19,9 @@ import { represent } from '../../request/represent-row.js';
 import { pageLinks } from '../../request/resource-urls.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { pageValue, renderPage } from '../../request/response/json-page.js';
-import { jsonOutput } from '../serialization/json-output.js';
+import { jsonOutput } from '../serialization/model-serializer.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import type { Condition } from '../../core/query/condition.js';
+import { touches } from '../../core/query/condition.js';
 import type { Route } from '../../core/schema/route.js';
 
 /** A page to read. */
@@ -220,28 +220,7 @@ function planWindow(
 /** The planner's statistics include all rows of all tables: an estimate is limited to callers who may see them. */
 function countPlan({ where, parent }: ListPlan, count: 'exact' | 'estimated', open: boolean): CountPlan {
   if (count === 'exact') return count;
-  return open && !parent && dependsOnOwnRows(where) ? count : 'bounded';
-}
-
-/** True if the condition does not depend on rows of other models. */
-function dependsOnOwnRows(condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'always':
-    case 'never':
-      return true;
-    case 'and':
-    case 'or':
-      return condition.conditions.every(dependsOnOwnRows);
-    case 'not':
-      return dependsOnOwnRows(condition.condition);
-    case 'compare':
-    case 'term':
-      return condition.operand.hops.length === 0;
-    case 'related':
-      return false;
-    default:
-      return condition satisfies never;
-  }
+  return open && !parent && !touches(where, () => false) ? count : 'bounded';
 }
 
 /** Identifies a list and its order, types included: a cursor is only valid for the same comparison. */

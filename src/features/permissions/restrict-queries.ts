@@ -1,4 +1,4 @@
-import { conjunction, ALWAYS } from '../../core/query/condition.js';
+import { conjunction, ALWAYS, mapComparisons } from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
 import type { Relation } from '../../core/schema/relation.js';
 import type {
@@ -177,24 +177,9 @@ function overHops(
 
 /** A condition of a related model, expressed on the model from which the hops start. */
 function prefixHops(hops: readonly Relation[], condition: Condition): Condition {
-  switch (condition.kind) {
-    case 'always':
-    case 'never':
-      return condition;
-    case 'and':
-    case 'or':
-      return { kind: condition.kind, conditions: condition.conditions.map((each) => prefixHops(hops, each)) };
-    case 'not':
-      return { kind: 'not', condition: prefixHops(hops, condition.condition) };
-    case 'compare':
-    case 'term':
-      return {
-        ...condition,
-        operand: { hops: [...hops, ...condition.operand.hops], column: condition.operand.column },
-      };
-    case 'related':
-      return { ...condition, hops: [...hops, ...condition.hops] };
-    default:
-      return condition satisfies never;
-  }
+  return mapComparisons(condition, (each) =>
+    each.kind === 'related'
+      ? { ...each, hops: [...hops, ...each.hops] }
+      : { ...each, operand: { hops: [...hops, ...each.operand.hops], column: each.operand.column } },
+  );
 }

@@ -1,30 +1,9 @@
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 import type { Representation } from '../../core/contracts/serializer.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
-import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
-import type { Operation } from '../../core/schema/operation.js';
-import type { Resource } from '../../core/schema/resource.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import { assertAcceptsJson, chooseRenderer, formatOf } from './negotiate-format.js';
 import { renderRows } from './render-rows.js';
-
-/** Chooses the media type of the response by `Accept`, and by the format parameter where the model has renderers. Throws 404 and 406. */
-export function negotiateFormat(resource: Resource, operation: Operation | undefined): Stage {
-  const { renderers } = resource;
-  if (renderers.length === 0 || (operation !== 'list' && operation !== 'retrieve'))
-    return (context) => {
-      assertAcceptsJson(context.header('accept'));
-    };
-  const parameter = parameterName(FORMAT_PARAMETER, resource);
-  return (context) => {
-    context.renderer = chooseRenderer(renderers, {
-      accept: context.header('accept'),
-      format: formatOf(context.exchange?.query ?? '', parameter),
-    });
-  };
-}
 
 /** Renders pages of rows in another format than JSON. */
 export async function renderFormat(

@@ -1,6 +1,6 @@
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
-import { formatOf, qualityOf } from '../../features/rendering/negotiate-format.js';
+import { formatOf, qualityOf } from '../../features/rendering/negotiate-format.stage.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
 
 /**

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BODY_BYTES } from '../../core/schema/limits.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
-import { isAborted } from '../../request/is-aborted.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import { sendResponse, setContractHeaders } from '../send-response.js';
+import { isAborted, sendResponse, setContractHeaders } from '../send-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { getHeader, removeOrigin } from '../request-line.js';

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { isAborted } from '../../request/is-aborted.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { hasBody } from '../read-body.js';
 import { getHeader } from '../request-line.js';
-import { sendResponse, setContractHeaders } from '../send-response.js';
+import { isAborted, sendResponse, setContractHeaders } from '../send-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import { getReceivedBody } from './fastify-content-type-parser.js';
 import { isReplySent, ReplyHeaders, sendReply } from './fastify-reply.js';

@@ -3,7 +3,7 @@ import type { RouteDescription } from '../../core/contracts/route-description.js
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
-import { assertAcceptsJson } from '../../features/rendering/negotiate-format.js';
+import { assertAcceptsJson } from '../../features/rendering/negotiate-format.stage.js';
 import { givenFields } from '../../request/plan/plan-write.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { jsonResponse } from '../../request/response/rest-response.js';

@@ -11,10 +11,10 @@ import type { RowPages } from '../../features/field-selection/expanded-list.js';
 import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
 import { readPage } from '../../features/pagination/paginate.stage.js';
 import { renderFormat } from '../../features/rendering/render.stage.js';
-import { jsonOutput } from '../../features/serialization/json-output.js';
+import { jsonOutput } from '../../features/serialization/model-serializer.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import { renderTexts } from '../../request/response/json-stream.js';
+import type { ResponseBody } from '../../request/response/rest-response.js';
 import type { Route } from '../../core/schema/route.js';
 import type { PipelineServices } from '../services.js';
 import type { OperationDefinition } from './operation-definition.js';
@@ -99,4 +99,41 @@ function takePlan(context: RestContext): ListPlan {
   if (!context.list) throw new Error(`The list of ${context.resource.label} is read before it is planned.`);
   context.clearDeferredChecks();
   return context.list;
+}
+
+/**
+ * Joins texts of pages into a JSON array of any length. An empty text is a page without rows. A list of one page is one
+ * text; a longer one is streamed. An error before the second page is thrown, so that it becomes an ordinary error
+ * response.
+ */
+export function renderTexts(texts: string | AsyncIterable<string>): MaybePromise<ResponseBody> {
+  return typeof texts === 'string' ? { kind: 'text', text: `[${texts}]` } : renderPages(texts);
+}
+
+async function renderPages(texts: AsyncIterable<string>): Promise<ResponseBody> {
+  const iterator = texts[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  const second = first.done === true ? first : await iterator.next();
+  if (first.done === true) return { kind: 'text', text: '[]' };
+  if (second.done === true) return { kind: 'text', text: `[${first.value}]` };
+  // Both are read here, so that an error of serialization becomes an ordinary error response.
+  return { kind: 'stream', pieces: pieces([first.value, second.value], iterator) };
+}
+
+async function* pieces(readPages: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+  try {
+    let separator = '[';
+    for (const page of readPages.filter((each) => each !== '')) {
+      yield separator + page;
+      separator = ',';
+    }
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+      if (next.value === '') continue;
+      yield separator + next.value;
+      separator = ',';
+    }
+    yield separator === '[' ? '[]' : ']';
+  } finally {
+    await rest.return?.();
+  }
 }

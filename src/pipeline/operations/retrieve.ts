@@ -5,7 +5,7 @@ import type { Route } from '../../core/schema/route.js';
 import { respondWithValidatedJson } from '../../features/conditional-requests/validator.stages.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
-import { jsonOutput } from '../../features/serialization/json-output.js';
+import { jsonOutput } from '../../features/serialization/model-serializer.js';
 import { representExpanded } from '../../request/represent-row.js';
 import type { Stage } from '../../request/rest-context.js';
 import type { PipelineServices } from '../services.js';

@@ -55,7 +55,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'conditional: any tag but that of the object is 304',
-    file: 'src/features/conditional-requests/is-not-modified.ts',
+    file: 'src/features/conditional-requests/validator.stages.ts',
     search: 'tags?.some(({ opaque }) => opaque === tag)',
     replacement: 'tags?.some(({ opaque }) => opaque !== tag)',
   },

@@ -13,7 +13,6 @@ import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
-import { BoundedSet } from './bounded-set.js';
 import type { JsonReader } from './json-reader.js';
 import type { PagePace } from './page-size.js';
 import type { RowReader, RowReaderTools } from './row-reader.js';
@@ -43,6 +42,9 @@ interface ListPageOptions {
   /** Whether the cursor values of its last row are read, which takes memory for each row in the database. */
   readonly readsCursor: boolean;
 }
+
+/** More than the usual number of orders of a model. */
+const MAX_NAMES = 200;
 
 /** Reads lists of one resource as JSON, which the database writes where possible: each statement returns a whole page as one text. */
 export class JsonListReader {
@@ -204,4 +206,18 @@ function pageOf(
     parent: after ? undefined : parent,
     count: undefined,
   };
+}
+
+/** A set of names with a bounded size: it is cleared when it is full. */
+class BoundedSet {
+  private readonly names = new Set<string>();
+
+  has(name: string): boolean {
+    return this.names.has(name);
+  }
+
+  add(name: string): void {
+    if (this.names.size >= MAX_NAMES) this.names.clear();
+    this.names.add(name);
+  }
 }

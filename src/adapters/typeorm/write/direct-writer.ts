@@ -9,7 +9,7 @@ import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './direct-statements.js';
-import { DirectWriterTables } from './direct-writer-tables.js';
+import { DirectWriterTables } from './direct-writer-rules.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { isRestException } from '../../core/errors/rest-exception.js';
-import { assertAcceptsJson } from './negotiate-format.js';
+import { assertAcceptsJson } from './negotiate-format.stage.js';
 
 const LONG = 100_000;
 

@@ -1,6 +1,11 @@
 import { NotAcceptable, NotFound } from '../../core/errors/http-exceptions.js';
+import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import type { Renderer, ResponseFormat } from '../../core/contracts/renderer.js';
+import type { Operation } from '../../core/schema/operation.js';
+import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { parseQueryString } from '../../request/parse/parse-query-string.js';
+import type { Stage } from '../../request/rest-context.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 
 interface Range {
@@ -23,11 +28,27 @@ interface RequestedFormat {
   readonly format: string | undefined;
 }
 
+/** Chooses the media type of the response by `Accept`, and by the format parameter where the model has renderers. Throws 404 and 406. */
+export function negotiateFormat(resource: Resource, operation: Operation | undefined): Stage {
+  const { renderers } = resource;
+  if (renderers.length === 0 || (operation !== 'list' && operation !== 'retrieve'))
+    return (context) => {
+      assertAcceptsJson(context.header('accept'));
+    };
+  const parameter = parameterName(FORMAT_PARAMETER, resource);
+  return (context) => {
+    context.renderer = chooseRenderer(renderers, {
+      accept: context.header('accept'),
+      format: formatOf(context.exchange?.query ?? '', parameter),
+    });
+  };
+}
+
 /**
  * Chooses the renderer of a response; undefined for JSON. A format by name (`?format=csv`) has precedence over `Accept`.
  * Throws 404 for an unknown format, as DRF does, and 406 if none is acceptable.
  */
-export function chooseRenderer(
+function chooseRenderer(
   renderers: readonly Renderer[],
   { accept, format }: RequestedFormat,
 ): Renderer | undefined {

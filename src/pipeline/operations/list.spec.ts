@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { pagesToJson } from '../../core/values/rows-to-json.js';
-import { renderTexts } from './json-stream.js';
-import type { ResponseBody } from './rest-response.js';
+import type { ResponseBody } from '../../request/response/rest-response.js';
+import { renderTexts } from './list.js';
 
 function row(id: number): Row {
   return { key: [id], values: [id] };
