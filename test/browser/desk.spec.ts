@@ -77,9 +77,9 @@ const MODELS = ['ticket', 'comment', 'agent', 'assignment'] as const;
 
         test('clerk creates, changes and deletes a ticket', async () => {
           await open('ticket/', 'clerk');
-          await visitor.click('button', /^New /);
+          await visitor.click('button', /^(New|Add to) /);
           await visitor.field(/^Subject/).fill('Screen');
-          await visitor.submit(/^Create /);
+          await visitor.submit(/^(Create|Add to) /);
           await saved('Created.');
           await visitor.click('button', 'Change');
           await visitor.field('Body').fill('It is black.');
@@ -118,11 +118,11 @@ const MODELS = ['ticket', 'comment', 'agent', 'assignment'] as const;
 
         test('scribe comments on a ticket that he may not view, by its key', async () => {
           await open('comment/', 'scribe');
-          await visitor.click('button', /^New /);
+          await visitor.click('button', /^(New|Add to) /);
           await visitor.field(/^Text/).fill('Which one?');
           expect(await visitor.page.getByRole('combobox').count()).toBe(0);
           await visitor.field(/^Ticket/).fill(String(ticket.id));
-          await visitor.submit(/^Create /);
+          await visitor.submit(/^(Create|Add to) /);
           await saved('Created.');
           const [comment] = await started.dataSource.manager.find(Comment, { relations: { ticket: true } });
           expect(comment).toMatchObject({ text: 'Which one?', ticket: { id: ticket.id } });
@@ -130,10 +130,10 @@ const MODELS = ['ticket', 'comment', 'agent', 'assignment'] as const;
 
         test('planner assigns an agent below the ticket, and changes the role below the agent', async () => {
           await open(`ticket/${ticket.id}/agents/`, 'planner');
-          await visitor.click('button', /^New /);
+          await visitor.click('button', /^(New|Add to) /);
           await visitor.page.getByRole('combobox', { name: 'Agent' }).focus();
           await visitor.page.getByRole('option', { name: 'Ada' }).click();
-          await visitor.submit(/^Create /);
+          await visitor.submit(/^(Create|Add to) /);
           await saved('Created.');
           const [assignment] = await started.dataSource.manager.find(Assignment, {
             relations: { agent: true },

@@ -138,7 +138,7 @@ const CHOICES = '/rest/v1/polls/choice/';
         await visitor.click('link', 'Which day suits?');
         expect(await page.title()).toBe('Question: Which day suits?');
         await page
-          .getByRole('button', { name: /^count / })
+          .getByRole('button', { name: /^Count / })
           .first()
           .click();
         await page.locator('.badge', { hasText: '5' }).waitFor();
@@ -163,7 +163,7 @@ const CHOICES = '/rest/v1/polls/choice/';
       test('the request is shown as a command, and the schema in words', async () => {
         const { page } = visitor;
         await visitor.goto(`${CHOICES}1/`);
-        await page.getByText('Request', { exact: true }).click();
+        await page.getByText('Request, as curl and fetch').click();
         expect(await page.locator('pre.code').first().innerText()).toContain(`${visitor.origin}${CHOICES}1/`);
         await page.getByText('Model', { exact: true }).click();
         expect(await page.getByRole('row', { name: /choice_text/ }).innerText()).toMatch(

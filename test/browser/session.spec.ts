@@ -243,9 +243,9 @@ class Login {
     expect(await page.context().cookies()).toEqual(
       expect.arrayContaining([expect.objectContaining({ name: 'sid', httpOnly: true })]),
     );
-    await visitor.click('button', /^New /);
+    await visitor.click('button', /^(New|Add to) /);
     await visitor.field(/^Text/).fill('written');
-    await visitor.submit(/^Create /);
+    await visitor.submit(/^(Create|Add to) /);
     await page.getByText('Created.').waitFor();
     await visitor.click('button', 'Change');
     await visitor.field(/^Text/).fill('changed');
@@ -261,10 +261,10 @@ class Login {
   test('without its CSRF token the application refuses the write, and what was typed is kept', async () => {
     const { page } = visitor;
     await logIn();
-    await visitor.click('button', /^New /);
+    await visitor.click('button', /^(New|Add to) /);
     await visitor.field(/^Text/).fill('kept');
     await page.context().clearCookies({ name: 'csrf' });
-    await visitor.submit(/^Create /);
+    await visitor.submit(/^(Create|Add to) /);
     await page.getByText(/CSRF Failed/).waitFor();
     expect(await visitor.field(/^Text/).inputValue()).toBe('kept');
     expect(await texts()).toEqual(['dear diary']);

@@ -76,13 +76,13 @@ const WARES = '/rest/v1/shop/ware/';
         const brand = await started.dataSource.manager.save(Brand, { name: 'Acme' });
         await openList();
         const { page } = visitor;
-        await visitor.click('button', /^New /);
+        await visitor.click('button', /^(New|Add to) /);
         await visitor.field('Price').fill('cheap');
         await visitor.field('Extra').fill('{"a": ');
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         expect(await page.locator('.errors').allInnerTexts()).toEqual([expect.stringMatching(/JSON/)]);
         await visitor.field('Extra').fill('{"a": [1, null]}');
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         const title = visitor.field(/^Title/);
         expect(await title.getAttribute('aria-invalid')).toBe('true');
         expect(await page.locator('[aria-invalid]:focus').count()).toBe(1);
@@ -99,7 +99,7 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.field('Seen').fill('2026-06-01T12:30');
         await page.getByRole('combobox', { name: 'Brand' }).focus();
         await page.getByRole('option', { name: 'Acme' }).click();
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         const [ware] = await started.dataSource.manager.find(Ware, { relations: { brand: true } });
         expect(ware).toMatchObject({
           title: 'Table',
@@ -124,15 +124,15 @@ const WARES = '/rest/v1/shop/ware/';
         page.on('request', (request) => {
           if (request.method() === 'POST') sent.push(request.postDataJSON());
         });
-        await visitor.click('button', /^New /);
+        await visitor.click('button', /^(New|Add to) /);
         const seen = visitor.field('Seen');
         await seen.focus();
         await page.keyboard.type('06012026');
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         expect(sent).toEqual([]);
         expect(await seen.evaluate('document.activeElement.validity.badInput')).toBe(true);
         await seen.fill('2026-06-01T12:30');
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         expect(sent).toEqual([expect.objectContaining({ seen: '2026-06-01T10:30:00.000Z' })]);
       });
 
@@ -223,7 +223,7 @@ const WARES = '/rest/v1/shop/ware/';
       test('a create whose response was lost is repeated with the same key, and creates one object', async () => {
         await openList();
         const { page } = visitor;
-        await visitor.click('button', /^New /);
+        await visitor.click('button', /^(New|Add to) /);
         await visitor.field(/^Title/).fill('Once');
         let isLost = false;
         await page.route('**/*', async (route) => {
@@ -232,9 +232,9 @@ const WARES = '/rest/v1/shop/ware/';
           await route.fetch();
           return route.abort();
         });
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         await page.getByText('What you typed is kept').waitFor();
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         await page.getByText('Created.').waitFor();
         expect(await rows(Ware)).toHaveLength(1);
       });
@@ -242,7 +242,7 @@ const WARES = '/rest/v1/shop/ware/';
       test('a second click while the request is under way sends nothing', async () => {
         await openList();
         const { page } = visitor;
-        await visitor.click('button', /^New /);
+        await visitor.click('button', /^(New|Add to) /);
         await visitor.field(/^Title/).fill('Once');
         let posts = 0;
         await page.route('**/*', async (route) => {
@@ -327,11 +327,11 @@ const WARES = '/rest/v1/shop/ware/';
         const { page } = visitor;
         await openWare(id);
         await visitor.click('link', 'Shelves');
-        await visitor.click('button', /^New /);
+        await visitor.click('button', /^(New|Add to) /);
         await page.getByRole('combobox', { name: 'Shelf' }).focus();
         await page.getByRole('option', { name: 'Top' }).click();
         await visitor.field('Place').fill('left');
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         await page.getByText('Created.').waitFor();
         const placements = (): Promise<Placement[]> =>
           started.dataSource.manager.find(Placement, { relations: { ware: true, shelf: true } });
@@ -420,10 +420,10 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.goto(`${WARES}${id}/parts/`);
         expect(await visitor.page.getByRole('button', { name: /^New / }).count()).toBe(0);
         await visitor.logIn('ann');
-        await visitor.click('button', /^New /);
+        await visitor.click('button', /^(New|Add to) /);
         await visitor.field(/^Name/).fill('Leg');
         expect(await visitor.page.getByRole('combobox', { name: 'Ware' }).inputValue()).toBe('Chair');
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         await visitor.page.getByText('Created.').waitFor();
         expect(await visitor.column('Name')).toEqual(['Leg']);
         expect(await started.dataSource.manager.find(Part, { relations: { ware: true } })).toMatchObject([
@@ -450,13 +450,13 @@ const WARES = '/rest/v1/shop/ware/';
         await visitor.goto('/rest/v1/shop/photo/');
         await visitor.logIn('ann');
         const { page } = visitor;
-        await visitor.click('button', /^New /);
+        await visitor.click('button', /^(New|Add to) /);
         const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 256));
         await visitor
           .field(/^Bytes/)
           .setInputFiles({ name: 'a.bin', mimeType: 'application/octet-stream', buffer: bytes });
         await page.locator('.form').getByText('70000 bytes').waitFor();
-        await visitor.submit(/^Create /);
+        await visitor.submit(/^(Create|Add to) /);
         await page.getByText('Created.').waitFor();
         const [photo] = await started.dataSource.manager.find(PHOTOS[database.name]);
         expect(photo?.bytes?.equals(bytes)).toBe(true);

@@ -9,9 +9,13 @@ export interface Credentials {
 
 const STORED = 'restify.credentials';
 const CHANNEL = 'restify';
+/** Whose drafts the tab keeps. */
+const OWNER = 'restify.owner';
 
 /** The credentials of one tab: in memory, or in the tab's own storage by choice. All tabs log out together. */
 export class Session {
+  /** Whether the user was logged in before the page was loaded again. */
+  readonly wasLost: boolean;
   private current: Credentials | undefined;
   private readonly channel =
     typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(CHANNEL);
@@ -19,6 +23,7 @@ export class Session {
   /** @param onLogOut called when this or another tab logs out. */
   constructor(private readonly onLogOut: () => void) {
     this.current = readStored();
+    this.wasLost = !this.current && sessionStorage.getItem(OWNER) !== null;
     this.channel?.addEventListener('message', () => {
       this.forget();
       this.onLogOut();
@@ -30,6 +35,10 @@ export class Session {
   }
 
   logIn(credentials: Credentials, keep: boolean): void {
+    const owner = credentials.name ?? '';
+    // What somebody else has typed must not be shown.
+    if ((sessionStorage.getItem(OWNER) ?? owner) !== owner) sessionStorage.clear();
+    sessionStorage.setItem(OWNER, owner);
     this.current = credentials;
     if (keep) sessionStorage.setItem(STORED, JSON.stringify(credentials));
     else sessionStorage.removeItem(STORED);

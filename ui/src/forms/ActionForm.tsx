@@ -82,7 +82,7 @@ function FieldsForm({
   const specs = specsOfBody(body);
   const [draft, setDraft] = useDraft(`${method} ${url}`);
   const [errors, setErrors] = useState<FormErrors>(NO_ERRORS);
-  const { isBusy, send } = useAction(method, url);
+  const { isBusy, send } = useAction(name, method, url);
   const submit = async (): Promise<void> => {
     let written: Draft | Record<string, unknown>;
     try {
@@ -120,7 +120,7 @@ function FieldsForm({
 /** A text field for the JSON of a body that the action does not declare. */
 function JsonForm({ action: { name }, method, url, show }: BodyFormProps): JSX.Element {
   const [draft, setDraft] = useDraft(`${method} ${url}`);
-  const { isBusy, send } = useAction(method, url);
+  const { isBusy, send } = useAction(name, method, url);
   const id = useId();
   const body = typeof draft.body === 'string' ? draft.body : '';
   const submit = async (): Promise<void> => {
@@ -160,10 +160,11 @@ function JsonForm({ action: { name }, method, url, show }: BodyFormProps): JSX.E
 
 /** Sends a body to an action; nothing else can be sent meanwhile. */
 function useAction(
+  name: string,
   method: string,
   url: string,
 ): { readonly isBusy: boolean; send(body: unknown): Promise<Outcome> } {
-  const { client, openLogin } = usePage();
+  const { client, openLogin, reload } = usePage();
   const [isBusy, setIsBusy] = useState(false);
   const sendNow = async (body: unknown): Promise<Outcome> => {
     const exchange = await client.send(url, { method, body });
@@ -176,6 +177,8 @@ function useAction(
     }
     const reply = await toReply(exchange);
     if (reply.status === 401) openLogin();
+    // The action may have changed what is shown.
+    if (reply.status < 400) reload(text('actionDone', { name: readableName(name) }));
     return {
       isError: reply.status >= 400,
       message: `${text('status')} ${reply.status}`,

@@ -18,6 +18,8 @@ interface CreateFormProps {
   readonly url: string;
   /** Values that are set before anything is typed. */
   readonly preset?: Draft;
+  /** Of the form and its button, if an object is added to a list of others. */
+  readonly title?: string | undefined;
   /** What the draft is kept for, if not the list. */
   readonly draftName?: string;
   close(): void;
@@ -33,6 +35,7 @@ export function CreateForm({
   url,
   preset = NO_PRESET,
   draftName = `POST ${url}`,
+  title,
   close,
   done,
 }: CreateFormProps): JSX.Element {
@@ -67,13 +70,13 @@ export function CreateForm({
   };
   return (
     <Form
-      title={text('createOf', { name: modelNameOf(description) })}
+      title={title ?? text('createOf', { name: modelNameOf(description) })}
       specs={specs}
       initial={{}}
       draft={draft}
       errors={errors}
       isBusy={isBusy}
-      submitLabel={text('createNamed', { name: modelNameOf(description) })}
+      submitLabel={title ?? text('createNamed', { name: modelNameOf(description) })}
       change={setDraft}
       submit={() => void submit()}
       close={() => {

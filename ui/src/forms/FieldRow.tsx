@@ -13,10 +13,11 @@ export function FieldRow(props: InputProps): JSX.Element {
   const { spec, id, path, change } = props;
   const [seen, setSeen] = useState<FormErrors>();
   // The fields of an embedded object have messages of their own.
-  const errors = seen === props.errors && !spec.children ? NO_ERRORS : props.errors;
-  const messages = errors.fields[path] ?? [];
+  const isEdited = seen === props.errors && !spec.children;
+  const errors = isEdited ? NO_ERRORS : props.errors;
+  const messages = props.errors.fields[path] ?? [];
   return (
-    <div class={messages.length > 0 ? 'field wrong' : 'field'}>
+    <div class={messages.length > 0 && !isEdited ? 'field wrong' : 'field'}>
       <label for={id}>
         {spec.label} {spec.required && <span class="hint">({text('required')})</span>}
       </label>
@@ -32,7 +33,8 @@ export function FieldRow(props: InputProps): JSX.Element {
       </div>
       <span class="hint rule">{ruleOf(spec)}</span>
       {messages.length > 0 && (
-        <ul id={`${id}-errors`} class="errors">
+        // What is below must not move while one types.
+        <ul id={`${id}-errors`} class={isEdited ? 'errors edited' : 'errors'}>
           {messages.map((message) => (
             <li key={message}>{escapeText(message)}</li>
           ))}
@@ -42,19 +44,31 @@ export function FieldRow(props: InputProps): JSX.Element {
   );
 }
 
-function ruleOf({ kind, minLength, maxLength, minValue, maxValue }: FieldSpec): string {
+function ruleOf(spec: FieldSpec): string {
+  const { kind, hasDefault } = spec;
+  return [
+    ...limitsOf(spec),
+    ...(kind === 'json' || kind === 'list' ? ['JSON'] : []),
+    ...(kind === 'datetime' ? [text('localTime')] : []),
+    ...(hasDefault === true ? [text('hasDefault')] : []),
+  ].join(', ');
+}
+
+function limitsOf({ kind, minLength, maxLength, minValue, maxValue }: FieldSpec): readonly string[] {
   const isBounded = kind === 'float' || (kind === 'integer' && !isWholeRange(minValue, maxValue));
   return [
-    ...(minLength === undefined ? [] : [text('minLength', { count: minLength })]),
+    ...(minLength === undefined ? [] : [minLengthRule(minLength)]),
     ...(maxLength === undefined ? [] : [text('maxLength', { count: maxLength })]),
     ...(minValue === undefined || !isBounded ? [] : [text('minValue', { value: minValue })]),
     ...(maxValue === undefined || !isBounded ? [] : [text('maxValue', { value: maxValue })]),
-    ...(kind === 'json' || kind === 'list' ? ['JSON'] : []),
-    ...(kind === 'datetime' ? [text('localTime')] : []),
-  ].join(', ');
+  ];
 }
 
 /** The range of the column's own type says nothing to people. */
 function isWholeRange(min: number | undefined, max: number | undefined): boolean {
   return (min ?? 0) <= -2_147_483_648 && (max ?? 0) >= 2_147_483_647;
+}
+
+function minLengthRule(count: number): string {
+  return count === 1 ? text('minLengthOne') : text('minLength', { count });
 }

@@ -34,7 +34,10 @@ export function Form(props: FormProps): JSX.Element {
   const form = useRef<HTMLFormElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    heading.current?.focus();
+    const first = form.current?.querySelector<HTMLElement>('input, select, textarea');
+    // A picker would open over the form.
+    if (first && first.getAttribute('role') !== 'combobox') first.focus();
+    else heading.current?.focus();
   }, []);
   useEffect(() => {
     const first = form.current?.querySelector<HTMLElement>('[aria-invalid]');
@@ -87,7 +90,7 @@ export function Form(props: FormProps): JSX.Element {
         <div key={name} class="field">
           <span class="label">{label}</span>
           <div class="input">
-            <Value value={initial[name]} field={{ kind, label, nullable: true }} />
+            <Value value={initial[name]} field={{ kind, label, nullable: true }} label={labels?.[name]} />
           </div>
           <span class="hint rule">{text('readOnly')}</span>
         </div>

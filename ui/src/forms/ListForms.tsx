@@ -12,7 +12,14 @@ import { DraftStore } from './draft-store.js';
 import { OpenButton } from './OpenButton.js';
 
 /** Creates objects of a list, where the caller may. */
-export function ListForms({ description }: { readonly description: RouteDescription }): JSX.Element | null {
+export function ListForms({
+  description,
+  list,
+}: {
+  readonly description: RouteDescription;
+  /** The label of a list below an object. */
+  readonly list?: string | undefined;
+}): JSX.Element | null {
   const { url, links, navigate, reload } = usePage();
   const path = withSlash(pathOf(url));
   const [isOpen, setIsOpen] = useState(() => DraftStore.has(`POST ${path}`));
@@ -21,6 +28,8 @@ export function ListForms({ description }: { readonly description: RouteDescript
   if (description.parent && childList !== undefined)
     return <CreateChild parent={description.parent} list={childList} model={modelNameOf(description)} />;
   if (!description.methods.includes('POST') || !description.actions.POST) return null;
+  const title =
+    description.kind === 'through-list' && list !== undefined ? text('addTo', { list }) : undefined;
   const show = (created: unknown): void => {
     setIsOpen(false);
     const key = keyTextOf(created as Row, description.key, description.key_is_text);
@@ -33,7 +42,7 @@ export function ListForms({ description }: { readonly description: RouteDescript
   return (
     <>
       <OpenButton
-        label={text('createOf', { name: modelNameOf(description) })}
+        label={title ?? text('createOf', { name: modelNameOf(description) })}
         isOpen={isOpen}
         isMain
         open={() => {
@@ -44,6 +53,7 @@ export function ListForms({ description }: { readonly description: RouteDescript
         <CreateForm
           description={description}
           url={path}
+          title={title}
           close={() => {
             setIsOpen(false);
           }}

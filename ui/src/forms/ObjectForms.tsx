@@ -1,12 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
+import type { ParentObject } from '../api/load.js';
 import type { Row } from '../api/page.js';
 import { parentPath, pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
-import { labelOf, modelNameOf } from '../values/label.js';
+import { modelNameOf } from '../values/label.js';
 import { usePage } from '../views/context.js';
 import { currentEntry } from '../views/page-history.js';
+import { objectLabelOf } from '../views/title.js';
 import { DeleteForm } from './DeleteForm.js';
 import { DraftStore } from './draft-store.js';
 import { changeMethod, EditForm } from './EditForm.js';
@@ -16,10 +18,11 @@ interface ObjectFormsProps {
   readonly description: RouteDescription;
   readonly row: Row;
   readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly parent: ParentObject | undefined;
 }
 
 /** Changes and deletes an object, where the caller may. */
-export function ObjectForms({ description, row, labels }: ObjectFormsProps): JSX.Element | null {
+export function ObjectForms({ description, row, labels, parent }: ObjectFormsProps): JSX.Element | null {
   const { url, navigate, reload } = usePage();
   const { methods, actions, deletion } = description;
   const path = withSlash(pathOf(url));
@@ -70,7 +73,7 @@ export function ObjectForms({ description, row, labels }: ObjectFormsProps): JSX
           description={description}
           deletion={deletion}
           url={path}
-          name={`${modelNameOf(description)} “${labelOf(row, description)}”`}
+          name={`${modelNameOf(description)} “${objectLabelOf(row, description, parent)}”`}
           close={close}
           done={() => {
             navigate(currentEntry().from?.url ?? parentPath(path) ?? '/', text('deleted'));

@@ -9,7 +9,7 @@ interface OpenButtonProps {
   open(): void;
 }
 
-/** Opens a form. While it is open, the button is hidden; after it the button has the focus again. */
+/** Opens a form. While it is open, the button is disabled at its place; after it the button has the focus again. */
 export function OpenButton({ label, isOpen, isMain = false, open }: OpenButtonProps): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(isOpen);
@@ -18,7 +18,7 @@ export function OpenButton({ label, isOpen, isMain = false, open }: OpenButtonPr
     wasOpen.current = isOpen;
   }, [isOpen]);
   return (
-    <button ref={button} type="button" class={isMain ? 'main' : undefined} hidden={isOpen} onClick={open}>
+    <button ref={button} type="button" class={isMain ? 'main' : undefined} disabled={isOpen} onClick={open}>
       {label}
     </button>
   );

@@ -22,6 +22,8 @@ export interface FieldSpec {
   /** The fields of an embedded object. */
   readonly children?: readonly FieldSpec[] | undefined;
   readonly relation?: RelationDescription | undefined;
+  /** Whether the server has a value for a new object that does not have the field. */
+  readonly hasDefault?: boolean;
 }
 
 /** Kinds of fields that no body can contain. */
@@ -32,9 +34,11 @@ export function specsOf(
   { actions, fields, relations }: RouteDescription,
   method: 'POST' | 'PUT',
 ): readonly FieldSpec[] {
-  return Object.entries(actions[method] ?? {}).map(([name, written]) =>
-    toSpec(name, { written, read: fields[name], relation: relations[name] }),
-  );
+  return Object.entries(actions[method] ?? {}).map(([name, written]) => {
+    const spec = toSpec(name, { written, read: fields[name], relation: relations[name] });
+    const hasDefault = method === 'POST' && !spec.required && !spec.nullable && !spec.readOnly;
+    return hasDefault ? { ...spec, hasDefault } : spec;
+  });
 }
 
 /** The fields of the body of an action. */

@@ -54,6 +54,9 @@ export function App({
     const loads = new Loader(sends);
     return [made, sends, loads] as const;
   }, [config, load]);
+  useEffect(() => {
+    if (session.wasLost) setNotice(text('loggedOutByReload'));
+  }, [session]);
   const links = useMemo(() => new Links(config, location.origin, location.pathname), [config]);
 
   const reload = useCallback(

@@ -7,6 +7,7 @@ import { pathOf } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { formatBytes } from '../values/format.js';
 import { usePage } from './context.js';
+import { Menu } from './Menu.js';
 import { Progress } from './Progress.js';
 
 /** What became of a download, or how far it is. */
@@ -62,8 +63,7 @@ export function Downloads({ description }: { readonly description: RouteDescript
     });
   };
   return (
-    <details class="menu">
-      <summary>{text('download')}</summary>
+    <Menu label={text('download')}>
       <div class="column">
         {formats.map(([format, mediaType]) => (
           <button
@@ -87,6 +87,6 @@ export function Downloads({ description }: { readonly description: RouteDescript
         {!state.isActive && state.message !== '' && <p role="status">{state.message}</p>}
         {state.command !== undefined && <pre class="code">{state.command}</pre>}
       </div>
-    </details>
+    </Menu>
   );
 }

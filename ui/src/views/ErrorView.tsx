@@ -4,9 +4,15 @@ import { text } from '../messages/messages.js';
 import { messagesOf } from '../values/error-messages.js';
 import { escapeText } from '../values/escape-text.js';
 
+/** Messages that say no more than the words for their status. */
+const SAID: ReadonlySet<string> = new Set([
+  'Not found.',
+  'You do not have permission to perform this action.',
+]);
+
 /** An error of the server, in words. */
 export function ErrorView({ reply }: { readonly reply: Reply }): JSX.Element {
-  const details = messagesOf(reply.value);
+  const details = messagesOf(reply.value).filter((each) => !SAID.has(each));
   return (
     <div class="problem" role="alert">
       <p>

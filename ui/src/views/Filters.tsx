@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { alternatives } from '../api/groups.js';
 import type { Comparison } from '../api/groups.js';
-import { parametersOf, withoutParameters } from '../api/urls.js';
+import { parametersOf, pathOf, withoutParameters } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
 import { shorten } from '../values/format.js';
@@ -22,7 +22,7 @@ export function Filters({ description }: FiltersProps): JSX.Element {
   const active = activeFilters(description, url);
   return (
     <>
-      <details class="menu wide">
+      <details key={pathOf(url)} class="menu wide">
         <summary>{text('filters')}</summary>
         <FilterForm description={description} />
         {description.groups !== undefined && (

@@ -42,6 +42,9 @@ export function Frame(props: FrameProps): JSX.Element {
   const shown = shownIn(state);
   const isRefused = shown?.reply.status === 401;
   const title = shown ? titleOf(shown) : text('title');
+  const closeLogin = (): void => {
+    setShowsLogin(false);
+  };
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -76,7 +79,9 @@ export function Frame(props: FrameProps): JSX.Element {
           {notice}
         </p>
         <Progress isActive={state.kind === 'loading'} cancel={cancel} />
-        {(showsLogin || isRefused) && <Login reply={shown?.reply} attempt={login} />}
+        {(showsLogin || isRefused) && (
+          <Login reply={shown?.reply} attempt={login} close={isRefused ? undefined : closeLogin} />
+        )}
         <LoadProblem state={state} />
         {shown && <View loaded={shown} />}
         {shown && <Panels loaded={shown} />}

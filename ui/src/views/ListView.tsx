@@ -1,13 +1,14 @@
 import type { JSX } from 'preact';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { isIndex, MOST_ROWS } from '../api/load.js';
-import type { Loaded } from '../api/load.js';
+import type { Loaded, ParentObject } from '../api/load.js';
 import { toListPage } from '../api/page.js';
 import type { ListPage } from '../api/page.js';
-import { pathOf, withoutParameters } from '../api/urls.js';
+import { pathOf, withoutParameters, withSlash } from '../api/urls.js';
 import { BulkForms } from '../forms/BulkForms.js';
 import { ListForms } from '../forms/ListForms.js';
 import { text } from '../messages/messages.js';
+import { escapeText } from '../values/escape-text.js';
 import { Actions } from './Actions.js';
 import { ColumnMenu, useColumns } from './columns.js';
 import type { Columns } from './columns.js';
@@ -22,6 +23,8 @@ import { Table } from './Table.js';
 import { useSelection } from './selection.js';
 import type { Selection } from './selection.js';
 import { Tabs } from './Tabs.js';
+import { nestedLabel } from './title.js';
+import { unknownParameters } from './unknown-parameters.js';
 
 /** A list: its filters, a table of its rows, and its pages. */
 export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
@@ -37,7 +40,10 @@ export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
   return (
     <>
       {parent && <Tabs path={parent.path} description={parent.description} />}
-      {description && <ListTools description={description} columns={columns} selection={selection} />}
+      {description && (
+        <ListTools description={description} columns={columns} selection={selection} parent={parent} />
+      )}
+      {description && <UnknownParameters description={description} />}
       <p class="summary" role="status">
         {page.rows.length > 0 && summarize(page, reply.cut)}
       </p>
@@ -56,10 +62,11 @@ interface ListToolsProps {
   readonly description: RouteDescription;
   readonly columns: Columns;
   readonly selection: Selection | undefined;
+  readonly parent: ParentObject | undefined;
 }
 
 /** What one can do with a list: search, filter, download, create, and change many objects. */
-function ListTools({ description, columns, selection }: ListToolsProps): JSX.Element {
+function ListTools({ description, columns, selection, parent }: ListToolsProps): JSX.Element {
   const { url } = usePage();
   const { search, filters, bulk } = description;
   return (
@@ -70,11 +77,30 @@ function ListTools({ description, columns, selection }: ListToolsProps): JSX.Ele
         <ColumnMenu columns={columns} />
         <Downloads description={description} />
       </div>
-      <ListForms key={pathOf(url)} description={description} />
+      <ListForms
+        key={pathOf(url)}
+        description={description}
+        list={parent && nestedLabel(parent, withSlash(pathOf(url)))}
+      />
       {bulk && selection && (
         <BulkForms description={description} bulk={bulk} chosen={selection.chosen} clear={selection.clear} />
       )}
     </>
+  );
+}
+
+/** Names that are misspelt have no effect: without a word, the list would look filtered. */
+function UnknownParameters({ description }: { readonly description: RouteDescription }): JSX.Element | null {
+  const { url } = usePage();
+  const names = unknownParameters(description, url);
+  if (names.length === 0) return null;
+  return (
+    <div class="problem" role="alert">
+      <p>
+        {text('unknownParameters', { names: escapeText(names.join(', ')) })}{' '}
+        <Link href={withoutParameters(url, names)}>{text('removeParameters')}</Link>
+      </p>
+    </div>
   );
 }
 

@@ -12,6 +12,8 @@ interface LoginProps {
   /** The response that is shown. */
   readonly reply: Reply | undefined;
   readonly attempt: LoginAttempt;
+  /** Undefined where nothing else can be done. */
+  readonly close: (() => void) | undefined;
 }
 
 type Scheme = 'basic' | 'bearer';
@@ -27,7 +29,7 @@ function schemesOf(reply: Reply | undefined): readonly Scheme[] {
  * The form for credentials. Its inputs have no names and the form no action: without the script nothing could be sent in a
  * URL.
  */
-export function Login({ reply, attempt }: LoginProps): JSX.Element {
+export function Login({ reply, attempt, close }: LoginProps): JSX.Element {
   const { problem, isBusy, logIn } = attempt;
   const schemes = schemesOf(reply);
   const [chosen, setChosen] = useState<Scheme>();
@@ -96,9 +98,16 @@ export function Login({ reply, attempt }: LoginProps): JSX.Element {
           <input ref={keep} type="checkbox" />
           {text('keepForSession')}
         </label>
-        <button type="submit" class="main" disabled={isBusy}>
-          {text('logIn')}
-        </button>
+        <div class="row">
+          <button type="submit" class="main" disabled={isBusy}>
+            {text('logIn')}
+          </button>
+          {close && (
+            <button type="button" onClick={close}>
+              {text('cancel')}
+            </button>
+          )}
+        </div>
       </form>
     </section>
   );
@@ -108,12 +117,17 @@ export function Login({ reply, attempt }: LoginProps): JSX.Element {
 function Rejection({
   reply,
   problem,
-}: Omit<LoginProps, 'attempt'> & { readonly problem: string }): JSX.Element | null {
+}: Pick<LoginProps, 'reply'> & { readonly problem: string }): JSX.Element | null {
   const { session } = usePage();
-  if (problem !== '') return <p role="alert">{escapeText(problem)}</p>;
+  if (problem !== '')
+    return (
+      <p class="refused" role="alert">
+        {escapeText(problem)}
+      </p>
+    );
   if (reply?.status !== 401 || !session.credentials) return null;
   return (
-    <p role="alert">
+    <p class="refused" role="alert">
       {text('wrongCredentials')} {escapeText(messagesOf(reply.value).join(' '))}
     </p>
   );

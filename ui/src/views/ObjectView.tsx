@@ -33,7 +33,9 @@ export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element
           <Downloads description={description} />
         </div>
       )}
-      {description && <ObjectForms key={pathOf(url)} description={description} row={row} labels={labels} />}
+      {description && (
+        <ObjectForms key={pathOf(url)} description={description} row={row} labels={labels} parent={parent} />
+      )}
       <dl class="fields">
         {names.map((name) => (
           <div key={name}>

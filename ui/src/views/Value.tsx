@@ -139,9 +139,7 @@ function Reference({ value, label, href }: ValueProps): JSX.Element {
 function NestedLink({ value, href }: ValueProps): JSX.Element {
   const name = escapeText(String(value).split('/').filter(Boolean).at(-1) ?? '');
   return href === undefined ? (
-    <span class="hint" title={text('notReadable')}>
-      {name}
-    </span>
+    <span class="hint">{text('notReadable', { name })}</span>
   ) : (
     <Link href={href}>{name}</Link>
   );

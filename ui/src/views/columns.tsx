@@ -5,6 +5,7 @@ import type { Row } from '../api/page.js';
 import { parametersOf, pathOf, withParameters } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { usePage } from './context.js';
+import { Menu } from './Menu.js';
 
 /** The columns of a table, and the way to choose them. */
 export interface Columns {
@@ -55,9 +56,10 @@ export function useColumns(
 
 export function ColumnMenu({ columns }: { readonly columns: Columns }): JSX.Element {
   const { all, shown, choose } = columns;
+  const hidden = all.length - shown.length;
+  const summary = hidden === 0 ? text('columns') : text('columnsHidden', { count: hidden });
   return (
-    <details class="menu">
-      <summary>{text('columns')}</summary>
+    <Menu label={summary}>
       <fieldset>
         <legend class="hidden">{text('columns')}</legend>
         {all.map(({ name, label }) => (
@@ -89,6 +91,6 @@ export function ColumnMenu({ columns }: { readonly columns: Columns }): JSX.Elem
           </button>
         )}
       </fieldset>
-    </details>
+    </Menu>
   );
 }

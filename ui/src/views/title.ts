@@ -16,8 +16,21 @@ export function titleOf({ description, reply, url, parent }: Loaded): string {
   const list = parent ? listTitle(parent, withSlash(pathOf(url)), isObject) : modelNameOf(description);
   if (!isObject) return list;
   const isRead = reply.status < 400 && typeof reply.value === 'object' && reply.value !== null;
-  const label = isRead ? labelOf(reply.value as Row, description) : '';
+  const label = isRead ? objectLabelOf(reply.value as Row, description, parent) : '';
   return label === '' ? list : `${list}: ${escapeText(label)}`;
+}
+
+/** A through object is named by the object at its other side, any other one by its own label. */
+export function objectLabelOf(
+  row: Row,
+  description: RouteDescription,
+  parent: ParentObject | undefined,
+): string {
+  const labels = Object.values((row.labels ?? {}) as Readonly<Record<string, string>>);
+  const others = labels.filter((label) => label !== parent?.label);
+  const [other] = others;
+  const isNamedByOther = description.kind === 'through-object' && others.length === 1;
+  return isNamedByOther && other !== undefined ? other : labelOf(row, description);
 }
 
 /** Whether a URL is that of one object. */
@@ -28,9 +41,13 @@ export function isObjectUrl({ kind }: RouteDescription): boolean {
 /** The list below an object: `Choices of “Which day suits?”`. */
 function listTitle(parent: ParentObject, path: string, isObject: boolean): string {
   const list = isObject ? (parentPath(path) ?? path) : path;
-  const segment = list.slice(parent.path.length).replace(/\/$/, '');
-  const nested = parent.description.nested.find(({ name }) => name === segment);
-  return text('listOf', { list: nested?.label ?? segment, object: nameOf(parent) });
+  return text('listOf', { list: nestedLabel(parent, list), object: nameOf(parent) });
+}
+
+/** The label of a list below an object. @param list its path, with a slash at the end. */
+export function nestedLabel({ path, description }: ParentObject, list: string): string {
+  const segment = list.slice(path.length).replace(/\/$/, '');
+  return description.nested.find(({ name }) => name === segment)?.label ?? segment;
 }
 
 function nameOf({ label, path, description }: ParentObject): string {

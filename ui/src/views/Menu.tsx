@@ -1,0 +1,45 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface MenuProps {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}
+
+/** A box that opens over the page, and is closed by Escape and by a click elsewhere. */
+export function Menu({ label, children }: MenuProps): JSX.Element {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const close = (): void => {
+      if (menu.current) menu.current.open = false;
+    };
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape') return;
+      close();
+      menu.current?.querySelector('summary')?.focus();
+    };
+    const onPointerDown = ({ target }: PointerEvent): void => {
+      if (target instanceof Node && menu.current?.contains(target) !== true) close();
+    };
+    addEventListener('keydown', onKeyDown);
+    addEventListener('pointerdown', onPointerDown);
+    return () => {
+      removeEventListener('keydown', onKeyDown);
+      removeEventListener('pointerdown', onPointerDown);
+    };
+  }, [isOpen]);
+  return (
+    <details
+      ref={menu}
+      class="menu"
+      onToggle={(event) => {
+        setIsOpen(event.currentTarget.open);
+      }}
+    >
+      <summary>{label}</summary>
+      {children}
+    </details>
+  );
+}
