@@ -5,11 +5,14 @@ import type { Dialect } from './dialects/dialect.js';
 import { isPlainName } from './dialects/json-writer.js';
 import type { JsonMember, JsonWriter } from './dialects/json-writer.js';
 import type { Scope } from './query-scope.js';
+import type { StoredJson } from './stored-json.js';
 
 /** Serialization of the rows of a resource as JSON by the database. */
 export interface JsonRows {
   /** SQL of a row's JSON object; NULL for a row that only the process can serialize. */
   sql(scope: Scope, basePath: string): string;
+  /** The members that are `[]` in the rows from the database, in order; `insertStoredJson` writes their values. */
+  readonly stored: readonly StoredJson[];
   /** Whether comma-separated rows from the database equal what the process would have serialized. */
   isValidJson(rows: string): boolean;
   /** Removes the first or the last of several comma-separated rows. */
@@ -33,13 +36,14 @@ export function jsonRows(resource: ResourceSchema, dialect: Dialect): JsonRows |
       const { sql, guard } = writer.object(members.map((member) => member.sql(scope, basePath)));
       return guard === undefined ? sql : `CASE WHEN ${guard} THEN ${sql} END`;
     },
+    stored: members.flatMap(({ stored }) => stored),
     isValidJson: patternTest(objectPattern(members)),
     removeRow: rowRemover(members[0]),
   };
 }
 
 /**
- * Splits rows at the boundary between two objects. The boundary cannot occur inside a row: rows hold no arrays, inside a
+ * Splits rows at the boundary between two objects. The boundary cannot occur inside a row: rows hold no arrays but `[]`, inside a
  * string a quotation mark is escaped, and one that ends a string is not followed by a name.
  */
 function rowRemover(first: Member | undefined): JsonRows['removeRow'] {
@@ -69,7 +73,11 @@ interface Member {
   readonly name: string;
   sql(scope: Scope, basePath: string): JsonMember;
   readonly form: string | undefined;
+  /** The stored JSON that it is or contains. */
+  readonly stored: readonly StoredJson[];
 }
+
+const NO_JSON: readonly StoredJson[] = [];
 
 function membersOf(
   fields: readonly Field[],
@@ -115,9 +123,14 @@ function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): M
 
 function columnMember(name: string, column: ColumnField['column'], writer: JsonWriter): Member | undefined {
   const written = writer.columnOf(column.type);
-  return (
-    written && { name, form: written.pattern, sql: (scope) => ({ name, ...written.of(scope.own(column)) }) }
-  );
+  if (!written) return undefined;
+  const { pattern, stored } = written;
+  return {
+    name,
+    form: pattern,
+    sql: (scope) => ({ name, ...written.of(scope.own(column)) }),
+    stored: stored ? [{ name, sql: (scope) => stored(scope.own(column)) }] : NO_JSON,
+  };
 }
 
 function embeddedMember(
@@ -132,6 +145,7 @@ function embeddedMember(
       name,
       form: objectPattern(inner),
       sql: (scope, basePath) => ({ name, ...writer.object(inner.map((each) => each.sql(scope, basePath))) }),
+      stored: inner.flatMap(({ stored }) => stored),
     }
   );
 }
@@ -170,5 +184,6 @@ function linkMember(
       const { sql, ...kept } = keyText.of(scope.own(key));
       return { ...kept, name, sql: writer.link(begin, sql, end) };
     },
+    stored: NO_JSON,
   };
 }

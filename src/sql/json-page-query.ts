@@ -7,6 +7,7 @@ import { compileAfter, compileOrder, cursorColumns, keyOrder, reverseOrder } fro
 import type { JsonRows } from './json-object-sql.js';
 import { selectList } from './select-columns.js';
 import type { Scope } from './query-scope.js';
+import { insertStoredJson } from './stored-json.js';
 import type { Records, Statement } from './statement.js';
 import type { PickedValues } from './dialects/json-writer.js';
 
@@ -93,13 +94,15 @@ export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonRow
   const { parent, count, where } = page;
   const edges = selectEdges(page, scope);
   const rows = jsonRowsOf(page, scope, { ...writing, edges });
+  const joined = (at: number): string => scope.dialect.json?.joinRows(`p.c${at}`) ?? 'NULL';
   const values = [
     'count(*)',
     'count(p.c0)',
-    scope.dialect.json?.joinRows('p.c0') ?? 'NULL',
+    joined(0),
     parent ? countExisting(parent, scope) : '1',
     count ? countSql(where, scope, count) : 'NULL',
     ...edges.picked.flatMap(({ sql }) => sql),
+    ...writing.json.stored.map((_, index) => joined(1 + edges.width + index)),
   ];
   const shown =
     page.from?.backward === true
@@ -118,21 +121,24 @@ function jsonRowsOf(
   { json, basePath, edges }: JsonRowOptions & { readonly edges: Edges },
 ): string {
   const text = json.sql(scope, basePath);
-  if (page.offset === 0) return pageRows(page, scope, [text, ...edges.columns(scope)]);
+  const stored = json.stored.map(({ sql }) => sql(scope));
+  if (page.offset === 0) return pageRows(page, scope, [text, ...edges.columns(scope), ...stored]);
   const condition = compileWhere(page.where, scope, page.order);
   const sorted = compileOrder(page.order, scope);
-  return `SELECT ${selectList([text])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${limitClause(page, scope)}) ${scope.alias}`;
+  return `SELECT ${selectList([text, ...stored])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${limitClause(page, scope)}) ${scope.alias}`;
 }
 
 /** How the cursor values of the first and last row are read. */
 interface Edges {
   /** The columns selected with each row. */
   columns(scope: Scope): readonly string[];
+  /** The number of these columns. */
+  readonly width: number;
   /** The aggregates, one per term of the order. */
   readonly picked: readonly PickedValues[];
 }
 
-const NO_EDGES: Edges = { columns: () => [], picked: [] };
+const NO_EDGES: Edges = { columns: () => [], width: 0, picked: [] };
 
 function selectEdges(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect' | 'resource'>): Edges {
   const { edges, order, limit, lookahead, from } = page;
@@ -143,6 +149,7 @@ function selectEdges(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect
     const { read } = dialect.cursor(`${key.descending ? 'min' : 'max'}(p.c1)`, key.operand.column.type);
     return {
       columns: (scope) => [scope.operand(key.operand)],
+      width: 1,
       picked: [{ sql: [read], read: (raw) => raw }],
     };
   }
@@ -155,6 +162,7 @@ function selectEdges(page: JsonPage, { dialect, resource }: Pick<Scope, 'dialect
       : columns.flatMap(({ name, type }) => dialect.json?.valuesAt(`p.${name}`, type, rows) ?? []);
   return {
     columns: (scope) => cursorColumns(order, scope),
+    width: order.length,
     picked: picked.length === order.length ? picked : columns.map(({ name }) => readByOffset(name, rows)),
   };
 }
@@ -193,15 +201,24 @@ export function readJsonPage(
   const more = Number(count) > size;
   const edges = readEdges(raw, selectEdges(page, scope));
   const whole = String(joined ?? '');
-  const rows = more ? json.removeRow(page.from?.backward === true ? 'first' : 'last', whole) : whole;
+  const surplus = more ? surplusRow(page) : undefined;
+  const rows = surplus ? json.removeRow(surplus, whole) : whole;
   const isRight = edges !== undefined && Number(written) === Number(count) && json.isValidJson(rows);
+  // The values of the edges come first.
+  const texts = raw.slice(raw.length - json.stored.length);
+  const stored = { texts, count: size, skipped: surplus === 'first' ? 1 : 0 };
   return {
-    text: isRight ? rows : undefined,
+    text: isRight ? insertStoredJson(rows, json.stored, stored) : undefined,
     size,
     more,
     counted: Number(total),
     ...endsOf(edges ?? [], page),
   };
+}
+
+/** The row that was read to detect another page. */
+function surplusRow({ from }: JsonPage): 'first' | 'last' {
+  return from?.backward === true ? 'first' : 'last';
 }
 
 function endsOf(

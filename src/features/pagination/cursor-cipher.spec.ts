@@ -18,7 +18,24 @@ describe('a sealed position', () => {
       },
     ],
   ])('is opened as it was: %p', (position) => {
-    expect(seal.open(seal.seal(position, 'here') ?? '', 'here')).toEqual(position);
+    const text = seal.seal(position, 'here') ?? '';
+    expect(seal.open(text, 'here')).toEqual(position);
+    // The first has remembered it.
+    const other = new CursorCipher(['a secret of this test']);
+    expect([other.open(text, 'here'), other.open(text, 'here')]).toEqual([position, position]);
+    expect(other.seal(position, 'here')).toBe(text);
+  });
+
+  test('is one text, whether or not it is remembered', () => {
+    const forgetful = new CursorCipher(['a secret of this test']);
+    const texts = (): (string | undefined)[] =>
+      Array.from({ length: 600 }, (_, value) => forgetful.seal({ ...POSITION, values: [value] }, 'here'));
+    const first = texts();
+    expect(new Set(first).size).toBe(600);
+    expect(texts()).toEqual(first);
+    expect(first.map((text) => forgetful.open(text ?? '', 'here')?.values[0])).toEqual(
+      Array.from({ length: 600 }, (_, value) => value),
+    );
   });
 
   test('is one text, of letters for a URL', () => {

@@ -12,6 +12,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** Block size in bytes to which values are padded, so that a cursor discloses their length only roughly. */
 const BLOCK = 64;
+/** The number of cursors that are remembered: of pages that are requested again, and of links that are followed. */
+const MAX_REMEMBERED = 500;
 const BACKWARD = 1;
 const INCLUSIVE = 2;
 
@@ -23,6 +25,9 @@ const INCLUSIVE = 2;
 export class CursorCipher {
   /** Private, so that logging a resource does not print the keys. */
   readonly #keys: readonly Keys[];
+  /** Cursors by list and plaintext, and the reverse: encryption takes longer than everything else that a page adds to a list. */
+  readonly #sealed = new Map<string, string>();
+  readonly #opened = new Map<string, string>();
 
   /** The first secret encrypts, each decrypts. */
   constructor(secrets: readonly string[]) {
@@ -34,11 +39,22 @@ export class CursorCipher {
 
   /** Undefined if the cursor would be too long for a URL. */
   seal({ values, backward, inclusive }: CursorPosition, place: string): string | undefined {
-    const [keys] = this.#keys;
-    if (!keys) throw new Error('A cursor cannot be sealed without a secret.');
     const plain = padded(
       JSON.stringify([(backward ? BACKWARD : 0) | (inclusive ? INCLUSIVE : 0), ...values.map(written)]),
     );
+    const known = this.#sealed.get(entryOf(place, plain));
+    if (known !== undefined) return known;
+    const text = this.encrypt(plain, place);
+    if (text.length > MAX_CURSOR) return undefined;
+    remember(this.#sealed, entryOf(place, plain), text);
+    // The client may follow the link.
+    remember(this.#opened, entryOf(place, text), plain);
+    return text;
+  }
+
+  private encrypt(plain: string, place: string): string {
+    const [keys] = this.#keys;
+    if (!keys) throw new Error('A cursor cannot be sealed without a secret.');
     const nonce = createHmac('sha256', keys.nonce)
       .update(`${Buffer.byteLength(place)} ${place}`)
       .update(plain)
@@ -48,28 +64,46 @@ export class CursorCipher {
       Buffer.from(place),
     );
     const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-    const text = Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
-    return text.length > MAX_CURSOR ? undefined : text;
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
   /** Undefined for a text that was not encrypted by these keys for this list. */
   open(text: string, place: string): CursorPosition | undefined {
     if (text.length > MAX_CURSOR) return undefined;
+    const entry = entryOf(place, text);
+    const plain = this.#opened.get(entry) ?? this.decrypt(text, place);
+    if (plain === undefined) return undefined;
+    remember(this.#opened, entry, plain);
+    const [flags, ...values] = JSON.parse(plain) as readonly [number, ...EncodedValue[]];
+    return {
+      values: values.map(decodeValue),
+      backward: (flags & BACKWARD) !== 0,
+      inclusive: (flags & INCLUSIVE) !== 0,
+    };
+  }
+
+  private decrypt(text: string, place: string): string | undefined {
     const bytes = Buffer.from(text, 'base64url');
     // Another encoding of the same bytes is not a cursor of ours.
     if (bytes.length <= NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return undefined;
     for (const keys of this.#keys) {
       const plain = opened(bytes, place, keys);
-      if (plain === undefined) continue;
-      const [flags, ...values] = JSON.parse(plain) as readonly [number, ...EncodedValue[]];
-      return {
-        values: values.map(decodeValue),
-        backward: (flags & BACKWARD) !== 0,
-        inclusive: (flags & INCLUSIVE) !== 0,
-      };
+      if (plain !== undefined) return plain;
     }
     return undefined;
   }
+}
+
+function entryOf(place: string, text: string): string {
+  return `${place.length} ${place} ${text}`;
+}
+
+/** Forgets the oldest entry if there are too many. */
+function remember(entries: Map<string, string>, entry: string, value: string): void {
+  if (entries.has(entry)) return;
+  entries.set(entry, value);
+  const [oldest] = entries.keys();
+  if (entries.size > MAX_REMEMBERED && oldest !== undefined) entries.delete(oldest);
 }
 
 /** Pads with trailing blanks, which JSON ignores. */

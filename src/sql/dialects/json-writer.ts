@@ -17,6 +17,8 @@ export interface JsonColumn {
    * serialized the same text. No alternatives outside of groups, and unambiguous repetitions, to avoid backtracking.
    */
   readonly pattern?: string;
+  /** SQL of stored JSON text. The value in the object is then `[]`, in whose place the process writes what it parses. */
+  readonly stored?: (column: string) => string;
 }
 
 /** A member of a JSON object; its name comes from the compiled model. */

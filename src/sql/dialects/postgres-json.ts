@@ -1,9 +1,11 @@
 import type { TypeOf, DataType } from '../../core/schema/data-type.js';
-import type { JsonMember, JsonSql, JsonWriter } from './json-writer.js';
+import { STORED_JSON } from '../stored-json.js';
+import type { JsonColumn, JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
 /** Serialization by string concatenation: PostgreSQL's JSON functions are slower, and insert blanks. */
 export const postgresJson: JsonWriter = {
   columnOf: (type) => {
+    if (type.kind === 'json') return STORED_TEXT;
     const text = jsonTextOf(type);
     return text && { of: (column) => nullableJson(text(column)) };
   },
@@ -19,6 +21,11 @@ export const postgresJson: JsonWriter = {
     sql: rows.map((row) => `(array_agg(${column}))[${row}]`),
     read: (raw) => raw,
   }),
+};
+
+const STORED_TEXT: JsonColumn = {
+  of: () => ({ sql: `'${STORED_JSON}'` }),
+  stored: (column) => `coalesce(${column}::text, 'null')`,
 };
 
 function nullableJson({ sql, guard }: JsonSql): JsonSql {

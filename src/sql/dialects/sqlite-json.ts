@@ -1,4 +1,5 @@
 import type { DataType } from '../../core/schema/data-type.js';
+import { STORED_JSON } from '../stored-json.js';
 import type { JsonColumn, JsonMember, JsonSql, JsonWriter, PickedValues } from './json-writer.js';
 
 /**
@@ -6,7 +7,7 @@ import type { JsonColumn, JsonMember, JsonSql, JsonWriter, PickedValues } from '
  * form, so the types are checked in the resulting text. The exception is a BLOB in SQLite's JSONB format, which needs a guard.
  */
 export const sqliteJson: JsonWriter = {
-  columnOf,
+  columnOf: (type) => (type.kind === 'json' && type.packed !== true ? STORED_TEXT : columnOf(type)),
   keyTextOf,
   link: (begin, key, end) => `${begin} || ${key} || '${end}'`,
   linkPrefix: (text) => text,
@@ -57,6 +58,19 @@ function columnOf(type: DataType): JsonColumn | undefined {
       return undefined;
   }
 }
+
+/**
+ * JSON whose text the process parses. The guard keeps one invalid text from being completed by the next: values of other
+ * classes and invalid texts are read one by one.
+ */
+const STORED_TEXT: JsonColumn = {
+  of: (column) => ({
+    sql: `json('${STORED_JSON}')`,
+    guard: `(${column} IS NULL OR (typeof(${column}) = 'text' AND json_valid(${column})))`,
+  }),
+  pattern: '\\[\\]',
+  stored: (column) => `coalesce(${column}, 'null')`,
+};
 
 function unchanged(column: string): JsonSql {
   return { sql: column, bytes: column };

@@ -9,6 +9,7 @@ import { jsonRows } from '../../../sql/json-object-sql.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
+import { insertStoredJson } from '../../../sql/stored-json.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
@@ -54,7 +55,11 @@ export class JsonReader {
     const { basePath } = output;
     const statement = this.statements.of(`${validators ? 'validated' : 'row'} ${basePath}`, [where], () => {
       const scope = this.beginScope();
-      const list = selectList([json.sql(scope, basePath), ...readColumns(columns, scope)]);
+      const list = selectList([
+        json.sql(scope, basePath),
+        ...readColumns(columns, scope),
+        ...json.stored.map(({ sql }) => sql(scope)),
+      ]);
       const condition = compileWhere(where, scope);
       return {
         sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
@@ -63,8 +68,8 @@ export class JsonReader {
     });
     return mapMaybe(this.connections.read(statement, 'replica', requester), ([record]) => {
       if (!record) return undefined;
-      const text = record[0];
-      if (!isValidJson(text, json)) return this.serializeRow(plan, output);
+      const text = readText(record, json);
+      if (text === undefined) return this.serializeRow(plan, output);
       const validatorValues = validators ? decodeRecord(record.slice(1), columns, this.dialect) : [];
       return { text, validatorValues };
     });
@@ -85,6 +90,10 @@ export class JsonReader {
   }
 }
 
-function isValidJson(text: unknown, json: JsonRows): text is string {
-  return typeof text === 'string' && json.isValidJson(text);
+/** Undefined if only the process can serialize the row. */
+function readText(record: readonly unknown[], json: JsonRows): string | undefined {
+  const [text] = record;
+  if (typeof text !== 'string' || !json.isValidJson(text)) return undefined;
+  const texts = record.slice(record.length - json.stored.length);
+  return insertStoredJson(text, json.stored, { texts, count: 1, skipped: 0 });
 }

@@ -1,0 +1,68 @@
+import type { Json } from '../core/errors/rest-exception.js';
+import { JsonScanner } from '../core/values/json-scanner.js';
+import type { Scope } from './query-scope.js';
+
+/** What the database writes in place of a stored JSON value. Rows hold no other arrays. */
+export const STORED_JSON = '[]';
+
+/** A member of a row whose value is stored as JSON, which the process writes. */
+export interface StoredJson {
+  readonly name: string;
+  /** SQL of the stored text; `null` for NULL. */
+  readonly sql: (scope: Scope) => string;
+}
+
+/** The stored values of one member in comma-separated rows, themselves separated by commas. */
+export interface StoredTexts {
+  readonly texts: readonly unknown[];
+  /** The number of rows. */
+  readonly count: number;
+  /** The number of values before those of the first row. */
+  readonly skipped: number;
+}
+
+/**
+ * Puts stored JSON into rows, as `JSON.stringify` writes what `JSON.parse` reads. Undefined if a stored text is not valid JSON.
+ */
+export function insertStoredJson(
+  rows: string,
+  members: readonly StoredJson[],
+  { texts, count, skipped }: StoredTexts,
+): string | undefined {
+  if (members.length === 0) return rows;
+  const columns = members.map(({ name }, index) => ({
+    marker: `"${name}":${STORED_JSON}`,
+    values: valuesIn(String(texts[index] ?? '')),
+  }));
+  if (!columns.every(({ values }) => values !== undefined && values.length >= skipped + count))
+    return undefined;
+  let [text, from] = ['', 0];
+  for (let row = skipped; row < skipped + count; row++) {
+    for (const { marker, values } of columns) {
+      // A quotation mark after a letter ends a name, because inside a string it is escaped.
+      const at = rows.indexOf(marker, from) + marker.length;
+      text += rows.slice(from, at - STORED_JSON.length) + (values?.[row] ?? '');
+      from = at;
+    }
+  }
+  return text + rows.slice(from);
+}
+
+function valuesIn(text: string): readonly string[] | undefined {
+  const scanner = new JsonScanner(text);
+  const values: string[] = [];
+  while (!scanner.isAtEnd) {
+    const value = scanner.next();
+    if (value === undefined) return parsedValues(text);
+    values.push(value);
+  }
+  return values;
+}
+
+function parsedValues(text: string): readonly string[] | undefined {
+  try {
+    return (JSON.parse(`[${text}]`) as readonly Json[]).map((value) => JSON.stringify(value));
+  } catch {
+    return undefined;
+  }
+}
