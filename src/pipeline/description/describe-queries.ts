@@ -5,13 +5,10 @@ import type {
   BulkDescription,
   NestedDescription,
   QueryDescription,
-  RelationDescription,
 } from '../../core/contracts/route-description.js';
 import type { RouteAction } from '../../core/schema/action.js';
-import type { Field, LinkField, ReverseOneField, ToOneField } from '../../core/schema/field.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import { queriedResource } from '../../features/filtering/list-planner.js';
@@ -24,6 +21,7 @@ import { describeListParameters } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
 import { describeChange } from './describe-writable-fields.js';
 import { describeReadableFields } from './describe-readable-fields.js';
+import { describeRelations } from './describe-relations.js';
 
 /** The routes that a description refers to, by the resource to whose URLs they belong. */
 export type RoutesOf = (resource: Resource) => readonly Route[];
@@ -187,37 +185,6 @@ async function findCallable(
     if (await access.tryAuthorize(resource, required, action.permission)) callable.push([method, action]);
   }
   return callable;
-}
-
-/** Fields that refer to one object, and to-many relations whose keys a filter of the list compares. */
-async function describeRelations(
-  view: Resource,
-  { access, base }: RestContext,
-  { filters }: ListParameters,
-): Promise<Readonly<Record<string, RelationDescription>>> {
-  const relations: [string, RelationDescription][] = [];
-  for (const field of view.fields) {
-    if (!field.readable || !hasRelation(field)) continue;
-    if (field.kind === 'link' && !filters.some(({ field: path }) => path === field.name)) continue;
-    const target = resourceOf(field.relation.target);
-    const granted = await access.tryAuthorize(target, 'GET');
-    if (!granted) continue;
-    const isListed = target.registered && target.operations.has('list');
-    const related = restrictFields(target, granted);
-    relations.push([
-      field.name,
-      {
-        url: isListed ? `${base}/${target.app}/${target.model}/` : null,
-        ...(target.key.columns.length > 1 && { composite: true }),
-        label: mayReadLabel(related) ? (target.objectLabel?.template ?? null) : null,
-      },
-    ]);
-  }
-  return Object.fromEntries(relations);
-}
-
-function hasRelation(field: Field): field is ToOneField | ReverseOneField | LinkField {
-  return field.kind === 'to-one' || field.kind === 'reverse-one' || field.kind === 'link';
 }
 
 async function describeWrites(
