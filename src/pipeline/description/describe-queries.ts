@@ -16,7 +16,8 @@ import { mayReadLabel } from '../../features/labels/add-labels.stage.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
-import { describeDeletion, describeMethods } from './describe-deletion.js';
+import { describeDeletion } from './describe-deletion.js';
+import { describeMethods, mayUse } from './describe-methods.js';
 import { describeListParameters } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
 import { describeChange } from './describe-writable-fields.js';
@@ -159,7 +160,7 @@ async function describeActions(
     const { kind: actionKind, segment } = route;
     if (segment === undefined) continue;
     const isOfObject = actionKind === 'object-action';
-    const callable = await findCallable(route, isOfObject, access);
+    const callable = await findCallable(route, access);
     const body = callable.find(([method, action]) => method !== 'GET' && action.body)?.[1].body;
     if (callable.length > 0)
       described.push({
@@ -174,16 +175,12 @@ async function describeActions(
 
 /** The actions of a URL that the caller may call, by method. */
 async function findCallable(
-  { resource, actions }: Route,
-  isOfObject: boolean,
+  route: Route,
   access: RestContext['access'],
 ): Promise<readonly (readonly [string, RouteAction])[]> {
   const callable: (readonly [string, RouteAction])[] = [];
-  for (const [method, action] of actions) {
-    // As when the action is authorized.
-    const required = isOfObject && method !== 'GET' ? 'PATCH' : method;
-    if (await access.tryAuthorize(resource, required, action.permission)) callable.push([method, action]);
-  }
+  for (const [method, action] of route.actions)
+    if (await mayUse(route, method, access)) callable.push([method, action]);
   return callable;
 }
 

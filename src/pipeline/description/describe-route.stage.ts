@@ -35,13 +35,14 @@ export function acceptsDescription(accept: string | undefined): boolean {
   return accept?.trimStart().startsWith(DESCRIPTION_MEDIA_TYPE) === true;
 }
 
+/** The resource as the caller may write it, and as a write would show it. */
 async function writableViews(
-  { resource }: Route,
+  { resource, actions }: Route,
   { access }: RestContext,
 ): Promise<ReadonlyMap<'POST' | 'PUT', Resource>> {
   const views = new Map<'POST' | 'PUT', Resource>();
   for (const method of ['POST', 'PUT'] as const) {
-    const granted = await access.tryAuthorize(resource, method);
+    const granted = await access.tryAuthorizeWrite(resource, method, actions.get(method)?.permission);
     if (granted) views.set(method, restrictFields(resource, granted));
   }
   return views;
