@@ -34,6 +34,7 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
 const DESCRIPTION = 'application/vnd.restify.description+json';
+const JSON_TYPE = 'application/json';
 const AS_DESCRIPTION = { accept: DESCRIPTION };
 const AS_ANN = { authorization: `Basic ${Buffer.from('ann:pass').toString('base64')}` };
 
@@ -418,9 +419,32 @@ describe('descriptions', () => {
   });
 
   test('the media type has to be named: other types are not acceptable', async () => {
-    const accepts = ['text/csv', 'application/vnd.other+json', `text/html, ${DESCRIPTION}`];
+    const accepts = ['text/csv', 'application/vnd.other+json', `${DESCRIPTION}evil`, `${DESCRIPTION};q=0`];
     for (const accept of accepts)
-      expect((await started.client.get('/rest/v1/dsc/tag/', { headers: { accept } })).status).toBe(406);
+      for (const path of ['/', '/rest/v1/dsc/tag/'])
+        expect((await started.client.get(path, { headers: { accept } })).status).toBe(406);
+  });
+
+  test.each([
+    ['description', DESCRIPTION.toUpperCase()],
+    ['description', `  ${DESCRIPTION};charset=utf-8`],
+    ['description', `text/html, ${DESCRIPTION}`],
+    ['description', `application/json;q=0.5, ${DESCRIPTION};q=0.9`],
+    ['description', `${DESCRIPTION}, */*`],
+    ['description', `text/csv;q=0.5, ${DESCRIPTION};q=0.6`],
+    ['data', `${DESCRIPTION};q=0, application/json`],
+    ['data', `${DESCRIPTION}evil, application/json`],
+    ['data', `${DESCRIPTION}, application/json`],
+    ['data', `application/json, ${DESCRIPTION};q=0.9`],
+    ['data', `application/json;q=0.5, application/*`],
+    ['data', `application/json;q=0.5, */*`],
+    ['data', `${DESCRIPTION};q=0.2, */*`],
+  ])('the highest quality decides: %s for %s', async (kind, accept) => {
+    for (const path of ['/', '/rest/v1/dsc/tag/1/', '/rest/v1/dsc/author/']) {
+      const { status, headers } = await started.client.get(path, { headers: { accept } });
+      if (path.endsWith('1/') && kind === 'data') expect(status).toBe(404);
+      else expect([path, headers['content-type']]).toEqual([path, kind === 'data' ? JSON_TYPE : DESCRIPTION]);
+    }
   });
 
   test('wrong credentials and unknown URLs are errors, as for any request', async () => {
