@@ -3,7 +3,7 @@ import type { ColumnField, Field } from '../core/schema/field.js';
 import type { LabelField, ObjectLabel } from '../core/schema/object-label.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
-import { resourceOf } from '../core/schema/resource.js';
+import { labelledFields } from '../core/schema/reachable-models.js';
 import { LABELS_MEMBER, LABELS_PARAMETER } from '../core/schema/object-label.js';
 import { takenByBackends } from './yield-parameters.js';
 
@@ -37,19 +37,14 @@ export function isLabelField(field: Field): field is ColumnField {
 }
 
 /**
- * The query parameter that adds labels, for a model with a relation to a labelled model. Undefined if the model uses the
+ * The query parameter that adds labels, for a model that shows a relation to a labelled model. Undefined if the model uses the
  * name of the parameter or of the member otherwise.
  */
 export function compileLabelsParameter(resource: Resource): string | undefined {
-  const isLabelled = resource.fields.some(
-    (field) =>
-      (field.kind === 'to-one' || field.kind === 'reverse-one') &&
-      resourceOf(field.relation.target).objectLabel !== undefined,
-  );
   const isTaken =
     resource.fieldsByName.has(LABELS_MEMBER) ||
     resource.filterTerms.has(LABELS_PARAMETER) ||
     takenByBackends(resource).has(LABELS_PARAMETER) ||
     resource.pagination?.parameters().includes(LABELS_PARAMETER) === true;
-  return isLabelled && !isTaken ? LABELS_PARAMETER : undefined;
+  return labelledFields(resource).length > 0 && !isTaken ? LABELS_PARAMETER : undefined;
 }

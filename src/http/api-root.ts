@@ -1,18 +1,20 @@
 import { DESCRIPTION_MEDIA_TYPE } from '../core/contracts/route-description.js';
 import type { IndexDescription, IndexedModel } from '../core/contracts/route-description.js';
-import { MethodNotAllowed, NotAuthenticated } from '../core/errors/http-exceptions.js';
+import { MethodNotAllowed } from '../core/errors/http-exceptions.js';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { Actor } from '../core/schema/actor.js';
 import { isReading } from '../core/schema/operation.js';
+import type { Resource } from '../core/schema/resource.js';
 import type { Api } from '../core/schema/route.js';
-import type { AuthenticationRequest } from '../features/authentication/authenticator.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.stage.js';
 import { acceptsDescription } from '../pipeline/description/describe-route.stage.js';
 import { jsonResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RegisteredApi } from './api-registration.js';
 import type { ExecutionContexts } from './execution-contexts.js';
+import { admitsOptions, findCaller } from './find-caller.js';
+import type { FoundCaller } from './find-caller.js';
 import type { ServerExchange } from './server-exchange.js';
 
 /** The prefixes of an index, and the part of the URL before them. */
@@ -48,14 +50,15 @@ async function respondWithDescription(
   { prefixes, base }: IndexContent,
   contexts: ExecutionContexts,
 ): Promise<RestResponse> {
-  const { actor, isRefused } = await findCaller(exchange, prefixes, contexts);
+  const caller = await findCaller(exchange, prefixes, contexts);
+  const { actor, isRefused } = caller;
   const description: IndexDescription = {
     name: 'Index',
     description: '',
     renders: [JSON_MEDIA_TYPE],
     parses: [JSON_MEDIA_TYPE],
     actions: {},
-    models: prefixes.flatMap(({ api }) => listModels(api, base)),
+    models: await describeModels(exchange, { prefixes, base }, caller),
     caller: {
       authenticated: actor !== null,
       label: labelOf(actor),
@@ -66,57 +69,36 @@ async function respondWithDescription(
   return jsonResponse(200, description, isNamed ? { 'Content-Type': DESCRIPTION_MEDIA_TYPE } : undefined);
 }
 
-function listModels({ prefix, routes }: Api, base: string): readonly IndexedModel[] {
+/** A model as everybody may see it in an index. */
+interface ListedModel extends Pick<IndexedModel, 'url'> {
+  readonly resource: Resource;
+}
+
+function listModels({ prefix, routes }: Api, base: string): readonly ListedModel[] {
   return routes
     .filter((route) => route.kind === 'collection')
-    .map(({ resource: { app, model, label, description } }) => {
-      const path = [prefix, app, model].filter((part) => part !== '').join('/');
-      return { app, model, label, description, url: `${base}/${path}/` };
+    .map(({ resource }) => {
+      const path = [prefix, resource.app, resource.model].filter((part) => part !== '').join('/');
+      return { resource, url: `${base}/${path}/` };
     });
 }
 
-interface FoundCaller {
-  readonly actor: Actor;
-  /** Whether a scheme has rejected the credentials of the request, and none has accepted them. */
-  readonly isRefused: boolean;
-}
-
-/**
- * The caller by any authentication scheme of the models; wrong credentials are those of an anonymous caller. Guards that
- * authenticate run as in the list of the first model that has one. Guards of a model do not run, because an index belongs to
- * no model. Throws 429 and 503.
- */
-async function findCaller(
+/** The models, with the texts of those whose list describes itself to the caller. */
+async function describeModels(
   exchange: ServerExchange,
-  prefixes: IndexContent['prefixes'],
-  contexts: ExecutionContexts,
-): Promise<FoundCaller> {
-  let isRefused = false;
+  { prefixes, base }: IndexContent,
+  caller: FoundCaller,
+): Promise<readonly IndexedModel[]> {
+  const models: IndexedModel[] = [];
   for (const { api, pipeline } of prefixes) {
-    const lists = api.routes.filter(({ kind }) => kind === 'collection');
-    const schemes = new Set(lists.flatMap(({ resource }) => resource.schemes));
-    const usable = [...schemes].filter(({ guards }) => guards !== 'all');
-    const guarded = lists.find(({ resource }) => resource.schemes.some(({ guards }) => guards === 'one'));
-    const context = guarded && contexts.createContext(guarded, exchange);
-    const actor = await authenticateCaller({ exchange, context }, usable, pipeline);
-    if (actor) return { actor, isRefused: false };
-    isRefused ||= actor === undefined;
+    const mayDescribe = admitsOptions(exchange.request, caller, pipeline.services.permissions);
+    for (const { resource, url } of listModels(api, base)) {
+      const { app, model, label, description: text } = resource;
+      const description = text !== '' && (await mayDescribe(resource)) ? text : '';
+      models.push({ app, model, label, description, url });
+    }
   }
-  return { actor: null, isRefused };
-}
-
-/** Undefined for credentials that are rejected. */
-async function authenticateCaller(
-  request: AuthenticationRequest,
-  schemes: Api['resources'][number]['schemes'],
-  { services: { authenticator } }: RegisteredApi['pipeline'],
-): Promise<Actor | undefined> {
-  try {
-    return await authenticator.authenticate(request, schemes);
-  } catch (error) {
-    if (error instanceof NotAuthenticated) return undefined;
-    throw error;
-  }
+  return models;
 }
 
 /** Properties of users that name them, the most readable first. */

@@ -70,9 +70,10 @@ export class RequestAuthorizer {
  * Whether a request is a GET of the description: it is handled as OPTIONS, which middleware for CORS may respond to
  * itself. Not at URLs whose GET is an action of the application.
  */
-export function isDescriptionRequest(exchange: HttpExchange, { actions }: Route): boolean {
+export function isDescriptionRequest(exchange: HttpExchange, { actions, resource }: Route): boolean {
   const { method } = exchange;
-  if ((method !== 'GET' && method !== 'HEAD') || !acceptsDescription(exchange.header('accept'))) return false;
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  if (!acceptsDescription(exchange.header('accept'), resource.renderers)) return false;
   const action = actions.get('GET');
   return action === undefined || action.operation !== undefined;
 }

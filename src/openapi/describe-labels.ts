@@ -1,6 +1,6 @@
 import type { Operation } from '../core/schema/operation.js';
 import { LABELS_MEMBER } from '../core/schema/object-label.js';
-import { resourceOf } from '../core/schema/resource.js';
+import { labelledFields } from '../core/schema/reachable-models.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Parameter, Schema } from './open-api-types.js';
 
@@ -22,18 +22,10 @@ export function labelsParameterOf(
 }
 
 /** The optional member of an object with the labels of related objects, by field. */
-export function labelsProperty({
-  labelsParameter,
-  fields,
-}: Resource): readonly (readonly [string, Schema])[] {
+export function labelsProperty(resource: Resource): readonly (readonly [string, Schema])[] {
+  const { labelsParameter } = resource;
   if (labelsParameter === undefined) return [];
-  const names = fields.flatMap((field) =>
-    field.readable &&
-    (field.kind === 'to-one' || field.kind === 'reverse-one') &&
-    resourceOf(field.relation.target).objectLabel
-      ? [field.name]
-      : [],
-  );
+  const names = labelledFields(resource).map(({ field }) => field.name);
   const schema: Schema = {
     type: 'object',
     readOnly: true,

@@ -95,7 +95,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'features/idempotency': [...FEATURE, 'features/serialization'],
   'features/field-selection': [...FEATURE, 'features/permissions', 'features/serialization'],
   'features/conditional-requests': [...FEATURE, 'features/permissions', 'features/serialization'],
-  'features/labels': [...FEATURE, 'features/permissions'],
+  'features/labels': [
+    ...FEATURE,
+    'features/field-selection',
+    'features/permissions',
+    'features/serialization',
+  ],
   'features/bulk': [
     ...FEATURE,
     'features/conditional-requests',

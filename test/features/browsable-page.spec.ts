@@ -97,6 +97,8 @@ describe('which requests get the page', () => {
     ['a browser', BROWSER],
     ['HTML alone', 'text/html'],
     ['HTML before JSON', 'application/json;q=0.9, text/html'],
+    ['HTML before descriptions', 'application/vnd.restify.description+json;q=0.9, text/html'],
+    ['any case', 'TEXT/HTML, */*;q=0.8'],
   ])('%s', async (_name, accept) => {
     const { client } = await start();
     expect(isPage(await client.get(LIST, { headers: { accept } }))).toBe(true);
@@ -112,6 +114,28 @@ describe('which requests get the page', () => {
     const { client } = await start();
     const { status, headers } = await client.get(LIST, { headers: { accept } });
     expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+  });
+
+  test('not a description, even with a lower quality for HTML', async () => {
+    const { client } = await start();
+    const type = 'application/vnd.restify.description+json';
+    for (const accept of [`${type}, text/html;q=0.1`, `text/html, ${type}`]) {
+      const { headers } = await client.get(LIST, { headers: { accept } });
+      expect(headers['content-type']).toBe(type);
+    }
+  });
+
+  test('not another type, and descriptions are compared with the formats of the list too', async () => {
+    const { client } = await start();
+    const type = 'application/vnd.restify.description+json';
+    const csv = 'text/csv; charset=utf-8; header=present';
+    for (const [accept, expected] of [
+      ['application/json;q=0.5, text/html5, */*', csv],
+      [`${type};q=0.5, text/csv`, csv],
+      [`${type}, text/csv`, csv],
+      [`${type}, text/csv;q=0.5`, type],
+    ] as const)
+      expect((await client.get(LIST, { headers: { accept } })).headers['content-type']).toBe(expected);
   });
 
   test('not a frame, an image or a fetch', async () => {

@@ -6,9 +6,12 @@ import { IsIn, IsOptional, Length } from 'class-validator';
 import {
   Action,
   allow,
+  AllowAny,
   basic,
   CsvRenderer,
   deny,
+  guard,
+  hide,
   IdempotencyRecord,
   IsAuthenticated,
   PageNumberPagination,
@@ -18,7 +21,14 @@ import {
   RestifyOpenApi,
   where,
 } from 'nestjs-restify';
-import type { AccessContext, Denial, Grant, Permission, RouteDescription } from 'nestjs-restify';
+import type {
+  AccessContext,
+  Denial,
+  Grant,
+  IndexDescription,
+  Permission,
+  RouteDescription,
+} from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -34,6 +44,7 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
 const DESCRIPTION = 'application/vnd.restify.description+json';
+const JSON_TYPE = 'application/json';
 const AS_DESCRIPTION = { accept: DESCRIPTION };
 const AS_ANN = { authorization: `Basic ${Buffer.from('ann:pass').toString('base64')}` };
 
@@ -139,6 +150,112 @@ class TokenGuard implements CanActivate {
 @Restify({ app: 'dsg', authentication: [TokenGuard] })
 @Entity('dsg_item')
 class GuardedItem {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+/** Refuses the user that it finds. */
+@Injectable()
+class SuspendingGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context
+      .switchToHttp()
+      .getRequest<{ headers: Record<string, string | undefined>; user?: object }>();
+    const { authorization, 'x-suspended': suspended } = request.headers;
+    if (authorization !== 'Bearer suspended' && suspended === undefined) throw new UnauthorizedException();
+    request.user = { username: 'suspended' };
+    return false;
+  }
+}
+
+/** Fails whether or not there are credentials. */
+@Injectable()
+class BrokenGuard implements CanActivate {
+  canActivate(): boolean {
+    throw new Error('away');
+  }
+}
+
+@Injectable()
+class ClosedDoor implements CanActivate {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+/** Exists for one user. */
+class RootOnly implements Permission {
+  decide({ actor }: AccessContext): Grant | Denial {
+    return (actor as { username?: string } | null)?.username === 'root' ? allow() : hide();
+  }
+}
+
+class Failing implements Permission {
+  decide(): Grant {
+    throw new Error('away');
+  }
+}
+
+@Restify({ app: 'dsi', description: 'Hidden', permissions: [RootOnly] })
+@Entity('dsi_hidden')
+class HiddenFile {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+@Restify({ app: 'dsi', description: 'Members', permissions: [IsAuthenticated] })
+@Entity('dsi_members')
+class MembersFile {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+@Restify({ app: 'dsi', description: 'Open', permissions: [AllowAny] })
+@Entity('dsi_open')
+class OpenFile {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+@Restify({ app: 'dsi', description: 'Door', permissions: [AllowAny], guards: [ClosedDoor] })
+@Entity('dsi_door')
+class DoorFile {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+@Restify({ app: 'dsi', description: 'Failing', permissions: [Failing] })
+@Entity('dsi_failing')
+class FailingFile {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+@Restify({
+  app: 'dsi',
+  description: 'Suspended',
+  permissions: [IsAuthenticated],
+  authentication: [guard(SuspendingGuard, 'Bearer')],
+})
+@Entity('dsi_suspended')
+class SuspendedFile {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+@Restify({
+  app: 'dsi',
+  description: 'Broken',
+  permissions: [IsAuthenticated],
+  authentication: [guard(BrokenGuard, { header: 'X-Key' })],
+})
+@Entity('dsi_broken')
+class BrokenFile {
+  @PrimaryGeneratedColumn() id: number;
+}
+
+/** Knows nobody by the credentials of the other models. */
+@Restify({
+  app: 'dsi',
+  description: 'Key',
+  permissions: [IsAuthenticated],
+  authentication: [basic(() => null, { challenge: 'XBasic' })],
+})
+@Entity('dsi_key')
+class KeyFile {
   @PrimaryGeneratedColumn() id: number;
 }
 
@@ -418,9 +535,32 @@ describe('descriptions', () => {
   });
 
   test('the media type has to be named: other types are not acceptable', async () => {
-    const accepts = ['text/csv', 'application/vnd.other+json', `text/html, ${DESCRIPTION}`];
+    const accepts = ['text/csv', 'application/vnd.other+json', `${DESCRIPTION}evil`, `${DESCRIPTION};q=0`];
     for (const accept of accepts)
-      expect((await started.client.get('/rest/v1/dsc/tag/', { headers: { accept } })).status).toBe(406);
+      for (const path of ['/', '/rest/v1/dsc/tag/'])
+        expect((await started.client.get(path, { headers: { accept } })).status).toBe(406);
+  });
+
+  test.each([
+    ['description', DESCRIPTION.toUpperCase()],
+    ['description', `  ${DESCRIPTION};charset=utf-8`],
+    ['description', `text/html, ${DESCRIPTION}`],
+    ['description', `application/json;q=0.5, ${DESCRIPTION};q=0.9`],
+    ['description', `${DESCRIPTION}, */*`],
+    ['description', `text/csv;q=0.5, ${DESCRIPTION};q=0.6`],
+    ['data', `${DESCRIPTION};q=0, application/json`],
+    ['data', `${DESCRIPTION}evil, application/json`],
+    ['data', `${DESCRIPTION}, application/json`],
+    ['data', `application/json, ${DESCRIPTION};q=0.9`],
+    ['data', `application/json;q=0.5, application/*`],
+    ['data', `application/json;q=0.5, */*`],
+    ['data', `${DESCRIPTION};q=0.2, */*`],
+  ])('the highest quality decides: %s for %s', async (kind, accept) => {
+    for (const path of ['/', '/rest/v1/dsc/tag/1/', '/rest/v1/dsc/author/']) {
+      const { status, headers } = await started.client.get(path, { headers: { accept } });
+      if (path.endsWith('1/') && kind === 'data') expect(status).toBe(404);
+      else expect([path, headers['content-type']]).toEqual([path, kind === 'data' ? JSON_TYPE : DESCRIPTION]);
+    }
   });
 
   test('wrong credentials and unknown URLs are errors, as for any request', async () => {
@@ -449,6 +589,83 @@ describe('descriptions', () => {
     } finally {
       await guarded.close();
     }
+  });
+
+  describe('of an index whose models differ', () => {
+    let mixed: StartedApp;
+    beforeAll(async () => {
+      mixed = await startApp({
+        entities: [
+          HiddenFile,
+          MembersFile,
+          OpenFile,
+          DoorFile,
+          FailingFile,
+          SuspendedFile,
+          BrokenFile,
+          KeyFile,
+        ],
+        providers: [SuspendingGuard, BrokenGuard, ClosedDoor],
+        restify: { authentication: [basic((name, word) => (word === 'pass' ? { username: name } : null))] },
+        undescribed: 'all',
+      });
+    });
+    afterAll(() => mixed.close());
+
+    const indexFor = async (headers = {}): Promise<IndexDescription> => {
+      const { status, json } = await mixed.client.get('/', { headers: { ...AS_DESCRIPTION, ...headers } });
+      expect(status).toBe(200);
+      return json as IndexDescription;
+    };
+    const textsFor = async (headers = {}): Promise<readonly string[]> =>
+      (await indexFor(headers)).models.map(({ description }) => description).filter((text) => text !== '');
+
+    test('a text is shown to callers whom OPTIONS of the list admits', async () => {
+      expect(await textsFor()).toEqual(['Open']);
+      expect(await textsFor(AS_ANN)).toEqual(['Members', 'Open']);
+      const root = { authorization: `Basic ${Buffer.from('root:pass').toString('base64')}` };
+      expect(await textsFor(root)).toEqual(['Hidden', 'Members', 'Open']);
+      // A scheme of other models: the caller is anonymous there.
+      expect(await textsFor({ authorization: 'Bearer suspended' })).toEqual(['Open']);
+      for (const headers of [{}, AS_ANN, root]) {
+        const { models } = await indexFor(headers);
+        for (const { url, description } of models) {
+          const { status } = await mixed.client.send('OPTIONS', url, { headers });
+          if (status !== 200) expect([url, description]).toEqual([url, '']);
+        }
+      }
+    });
+
+    test('every model keeps its name and its URL, also in the JSON', async () => {
+      expect((await indexFor()).models.map(({ model }) => model)).toEqual([
+        'hiddenfile',
+        'membersfile',
+        'openfile',
+        'doorfile',
+        'failingfile',
+        'suspendedfile',
+        'brokenfile',
+        'keyfile',
+      ]);
+      const { json } = await mixed.client.get('/');
+      expect(Object.keys(json as object)).toHaveLength(8);
+    });
+
+    test('a user whom a guard refuses is not authenticated', async () => {
+      const anonymous = { authenticated: false, label: null };
+      expect((await indexFor({ authorization: 'Bearer suspended' })).caller).toEqual({
+        ...anonymous,
+        refused: true,
+      });
+      expect((await indexFor({ 'x-suspended': 'yes' })).caller).toEqual({ ...anonymous, refused: false });
+    });
+
+    test('a scheme that fails keeps nobody from the index but callers who present its credentials', async () => {
+      expect((await indexFor()).caller).toEqual({ authenticated: false, label: null, refused: false });
+      expect((await indexFor(AS_ANN)).caller).toEqual({ authenticated: true, label: 'ann', refused: false });
+      const { status } = await mixed.client.get('/', { headers: { ...AS_DESCRIPTION, 'x-key': 'any' } });
+      expect(status).toBe(503);
+    });
   });
 
   describe('of the index', () => {

@@ -2,6 +2,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Field } from '../../core/schema/field.js';
 import { MAX_EXPANDED_DEPTH } from '../../core/schema/limits.js';
+import { runsGuardsOf } from '../../core/schema/reachable-models.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Expandable } from '../../core/contracts/field-selection.js';
@@ -137,20 +138,10 @@ function targetProblem(
       what: `${label} has no ${field.kind === 'link' ? 'list' : 'list and no retrieve'} among its operations`,
       repair: `Add it to the operations of ${label}, or take this out.`,
     };
-  if (!areBefore(target, from))
+  if (!runsGuardsOf(target, from))
     return {
       what: `${label} has guards that do not run for ${from.label}, and an expansion runs none`,
       repair: `Say it by permissions of ${label}, which hold here too, or give ${from.label} the same guards.`,
     };
   return undefined;
-}
-
-/** Whether every guard of the target also runs for requests to the other model. One of several schemes may not have run. */
-function areBefore(target: Resource, from: Resource): boolean {
-  const sameSchemes =
-    target.schemes.length === from.schemes.length &&
-    target.schemes.every((scheme, index) => scheme === from.schemes[index]);
-  const required = sameSchemes ? target.lateGuards : target.guards;
-  const passed = from.schemes.length > 1 ? from.lateGuards : from.guards;
-  return required.every((guard) => passed.includes(guard));
 }

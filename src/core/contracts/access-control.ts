@@ -32,6 +32,12 @@ export interface AccessControl {
     method: string,
     permission?: CompiledPermission,
   ): Promise<Access | undefined>;
+  /** As `authorizeWrite`; undefined where access is denied. */
+  tryAuthorizeWrite(
+    resource: ResourceSchema,
+    method: string,
+    permission?: CompiledPermission,
+  ): Promise<Access | undefined>;
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
   readScope(resource: ResourceSchema): MaybePromise<Condition>;
 }
@@ -45,5 +51,6 @@ export const NO_ACCESS: AccessControl = {
     throw new PermissionDenied();
   },
   tryAuthorize: () => Promise.resolve(undefined),
+  tryAuthorizeWrite: () => Promise.resolve(undefined),
   readScope: () => NEVER,
 };

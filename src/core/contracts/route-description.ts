@@ -192,7 +192,7 @@ export interface IndexedModel {
   readonly app: string;
   readonly model: string;
   readonly label: string;
-  /** What its objects are; may be empty. */
+  /** What its objects are; empty where OPTIONS of the list does not admit the caller, or runs a guard that the index does not. */
   readonly description: string;
   /** The path of its list. */
   readonly url: string;
@@ -209,7 +209,7 @@ export interface IndexDescription {
   readonly models: readonly IndexedModel[];
   /**
    * Who sends the request, by the authentication of the application's models. `refused` is true if a scheme has rejected the
-   * `Authorization` header, and no other one has accepted it.
+   * `Authorization` header or its user, and no other one has accepted it.
    */
   readonly caller: {
     readonly authenticated: boolean;

@@ -31,6 +31,8 @@ export interface AuthenticationRequest {
 /** The authenticated caller, and the error of a guard that refuses it nevertheless. */
 export interface Identified {
   readonly actor: Actor;
+  /** The scheme that authenticated it; undefined if the application did. */
+  readonly scheme?: AuthenticationScheme;
   /** Thrown after the permissions have been evaluated: their refusal has precedence. */
   readonly refusal?: Error;
 }
@@ -95,7 +97,7 @@ export class Authenticator {
       case 'actor':
         this.assertSameSite(asking, tried.scheme);
         (request as { user?: unknown }).user = tried.actor;
-        return { actor: tried.actor };
+        return { actor: tried.actor, scheme: tried.scheme };
       case 'wrong':
         throw new NotAuthenticated(challengeOf(schemes), refusalOf(tried.scheme, request));
       case 'unknown':

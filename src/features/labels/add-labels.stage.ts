@@ -1,28 +1,27 @@
-import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
 import type { AccessControl } from '../../core/contracts/access-control.js';
+import type { Representation, Row } from '../../core/contracts/serializer.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
-import type {
-  Field,
-  LabelsField,
-  RelatedLabel,
-  ReverseOneField,
-  ToOneField,
-} from '../../core/schema/field.js';
+import type { LabelsField, RelatedLabel } from '../../core/schema/field.js';
 import { fieldsOfLabel, LABELS_MEMBER } from '../../core/schema/object-label.js';
 import type { ObjectLabel } from '../../core/schema/object-label.js';
+import { labelledFields } from '../../core/schema/reachable-models.js';
+import type { LabelledField } from '../../core/schema/reachable-models.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
+import { isShownAsStored, LabelReader } from './read-labels.js';
+import type { RepresentedLabel } from './read-labels.js';
 
 /**
- * Adds the labels of related objects to each object, where the request has `with=labels`: they are read in the statement
- * of the rows. Throws 400 for another value.
+ * Adds the labels of related objects to each object, where the request has `with=labels`. Labels have the values that the
+ * related model's own responses show: they are read in the statement of the rows, or by one of their own if code of the
+ * application takes part in the values. Throws 400 for another value.
  */
-export function addLabels({ labelsParameter }: Resource): readonly Stage[] {
+export function addLabels({ labelsParameter }: Resource, adapter: DataAdapter): readonly Stage[] {
   if (labelsParameter === undefined) return [];
   return [
     (context) =>
@@ -34,48 +33,48 @@ export function addLabels({ labelsParameter }: Resource): readonly Stage[] {
         if (given === '') return undefined;
         if (given !== LABELS_MEMBER)
           throw InvalidInput.of(labelsParameter, `"${given}" is not a valid choice.`);
-        return selectLabels(context);
+        return selectLabels(context, adapter);
       }),
   ];
 }
 
-async function selectLabels(context: RestContext): Promise<void> {
-  const { resource } = context;
-  const labels: RelatedLabel[] = [];
-  for (const field of resource.fields) {
-    const label = isReference(field) ? await findLabel(field, context.access) : undefined;
-    if (label) labels.push(label);
+async function selectLabels(context: RestContext, adapter: DataAdapter): Promise<void> {
+  const { resource, access, shape } = context;
+  const stored: RelatedLabel[] = [];
+  const represented: RepresentedLabel[] = [];
+  for (const labelled of labelledFields(resource)) {
+    const label = await findLabel(labelled, access);
+    if (!label) continue;
+    if (label.view && !isShownAsStored(label.view, label.label, adapter))
+      represented.push({ ...label, view: label.view });
+    else stored.push(label);
   }
   const plain = context.fork();
-  const shape = context.shape;
-  context.resource = withLabels(resource, labels);
+  const reader = new LabelReader(represented, context, adapter);
+  context.resource = withLabels(resource, stored);
   context.shape = {
     view: shape?.view ?? resource,
     expands: true,
-    expanded: (rows) => shape?.expanded(rows) ?? Promise.resolve(rows),
+    expanded: async (rows) => reader.addTo(shape ? await shape.expanded(rows) : rows),
     represent: (row) => representLabelled(row, plain),
   };
 }
 
-/** The label of the objects of a related model that the caller may read, or their key if it may not read the label's fields. */
+/**
+ * The label of a field, with the model as the caller may read it. The label is the key, and there is no view, if the caller
+ * may not read the label's fields. Undefined if it may read no objects.
+ */
 async function findLabel(
-  { name, relation }: ToOneField | ReverseOneField,
+  { field: { name, relation }, target, label }: LabelledField,
   access: AccessControl,
-): Promise<RelatedLabel | undefined> {
-  const label = await readableLabel(relation.target, access);
-  return label && { name, relation, ...label };
-}
-
-/** Undefined if the model has no label, or the caller may read none of its objects. */
-async function readableLabel(
-  target: ResourceSchema,
-  access: AccessControl,
-): Promise<Pick<RelatedLabel, 'label' | 'rows'> | undefined> {
-  if (!target.objectLabel) return undefined;
+): Promise<(RelatedLabel & { readonly view?: Resource }) | undefined> {
   const granted = await access.tryAuthorize(target, 'GET');
   if (!granted) return undefined;
-  const isReadable = mayReadLabel(restrictFields(resourceOf(target), granted));
-  return { label: isReadable ? target.objectLabel : labelByKey(target), rows: granted.rows };
+  const { rows } = granted;
+  const view = restrictFields(target, granted);
+  return mayReadLabel(view)
+    ? { name, relation, label, rows, view }
+    : { name, relation, label: labelByKey(target), rows };
 }
 
 /** Whether a view has a label, and all of its fields. */
@@ -92,10 +91,6 @@ function labelByKey({ key }: ResourceSchema): ObjectLabel {
     { name: column.id, column },
   ]);
   return { template: '', parts };
-}
-
-function isReference(field: Field): field is ToOneField | ReverseOneField {
-  return field.readable && (field.kind === 'to-one' || field.kind === 'reverse-one');
 }
 
 function withLabels(resource: Resource, labels: readonly RelatedLabel[]): Resource {
@@ -119,7 +114,17 @@ function withLabels(resource: Resource, labels: readonly RelatedLabel[]): Resour
   });
 }
 
-/** The labels are the last value of the row, after those of the fields that the serializer knows. */
+/**
+ * The labels are the last value of the row, after those of the fields that the serializer knows. A field that the serializer
+ * has dropped or emptied has none.
+ */
 function representLabelled(row: Row, plain: RestContext): Representation {
-  return { ...represent(row, plain), [LABELS_MEMBER]: row.values.at(-1) };
+  const body = represent(row, plain);
+  const labels = Object.entries(row.values.at(-1) as Readonly<Record<string, string>>);
+  return {
+    ...body,
+    [LABELS_MEMBER]: Object.fromEntries(
+      labels.filter(([name]) => Object.hasOwn(body, name) && body[name] !== null && body[name] !== undefined),
+    ),
+  };
 }

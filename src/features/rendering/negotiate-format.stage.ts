@@ -19,6 +19,10 @@ interface Fit {
   readonly specific: number;
 }
 
+/** How specific a range is that is the type itself. */
+const NAMED = 2;
+const UNFIT: Fit = { quality: 0, specific: 0 };
+
 const JSON_FORMAT: ResponseFormat = { format: 'json', mediaType: JSON_MEDIA_TYPE };
 
 /** The parts of a request that name a format. */
@@ -103,9 +107,24 @@ function fitOf(mediaType: string, ranges: readonly Range[]): Fit | undefined {
   return undefined;
 }
 
-/** The quality that an `Accept` header gives a media type, from 0 to 1. */
-export function qualityOf(mediaType: string, accept: string): number {
-  return fitOf(mediaType, accept.split(',').map(parseRange))?.quality ?? 0;
+/**
+ * Whether an `Accept` header names a media type, and prefers it to each of the others: it has a higher quality, or the same
+ * one where the other is only in a range of types.
+ */
+export function prefersType(mediaType: string, others: readonly string[], accept: string): boolean {
+  const ranges = accept.split(',').map(parseRange);
+  const fit = fitOf(mediaType, ranges);
+  if (fit?.specific !== NAMED || fit.quality <= 0) return false;
+  return others.every((other) => isBetter(fit, fitOf(other, ranges) ?? UNFIT));
+}
+
+/** Whether an `Accept` header names a media type, with a higher quality than each of the others. */
+export function outranksTypes(mediaType: string, others: readonly string[], accept: string): boolean {
+  const ranges = accept.split(',').map(parseRange);
+  const fit = fitOf(mediaType, ranges);
+  return (
+    fit?.specific === NAMED && others.every((other) => fit.quality > (fitOf(other, ranges) ?? UNFIT).quality)
+  );
 }
 
 /** The value of the format parameter. Errors of the query string are reported by a later stage. */

@@ -6,7 +6,7 @@ import type { RegisteredApi } from '../api-registration.js';
 import type { PathLocation } from '../route-matcher.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { BrowsablePage, PageLocation } from './browsable-page.js';
-import { acceptsPage } from './accepts-page.js';
+import { acceptsPage, namesHtml } from './accepts-page.js';
 
 /** The same for every path, so that the page does not disclose which of them exist. */
 const PAGE_ALLOW = 'GET, HEAD, OPTIONS';
@@ -28,7 +28,7 @@ export function servePage(exchange: ServerExchange, location: PathLocation): boo
 
 /** Other destinations of the same request, such as a frame, get no page: caches must tell them apart. */
 export function varyByDestination(exchange: ServerExchange, location: PathLocation): void {
-  if (!hasPage(location) || exchange.header('accept')?.includes('text/html') !== true) return;
+  if (!hasPage(location) || !namesHtml(exchange.header('accept'))) return;
   exchange.setHeader('Vary', 'Sec-Fetch-Dest');
 }
 

@@ -5,13 +5,10 @@ import type {
   BulkDescription,
   NestedDescription,
   QueryDescription,
-  RelationDescription,
 } from '../../core/contracts/route-description.js';
 import type { RouteAction } from '../../core/schema/action.js';
-import type { Field, LinkField, ReverseOneField, ToOneField } from '../../core/schema/field.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
-import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import { queriedResource } from '../../features/filtering/list-planner.js';
@@ -19,11 +16,13 @@ import { mayReadLabel } from '../../features/labels/add-labels.stage.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
-import { describeDeletion, describeMethods } from './describe-deletion.js';
+import { describeDeletion } from './describe-deletion.js';
+import { describeMethods, mayUse } from './describe-methods.js';
 import { describeListParameters } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
 import { describeChange } from './describe-writable-fields.js';
 import { describeReadableFields } from './describe-readable-fields.js';
+import { describeRelations } from './describe-relations.js';
 
 /** The routes that a description refers to, by the resource to whose URLs they belong. */
 export type RoutesOf = (resource: Resource) => readonly Route[];
@@ -161,7 +160,7 @@ async function describeActions(
     const { kind: actionKind, segment } = route;
     if (segment === undefined) continue;
     const isOfObject = actionKind === 'object-action';
-    const callable = await findCallable(route, isOfObject, access);
+    const callable = await findCallable(route, access);
     const body = callable.find(([method, action]) => method !== 'GET' && action.body)?.[1].body;
     if (callable.length > 0)
       described.push({
@@ -176,48 +175,13 @@ async function describeActions(
 
 /** The actions of a URL that the caller may call, by method. */
 async function findCallable(
-  { resource, actions }: Route,
-  isOfObject: boolean,
+  route: Route,
   access: RestContext['access'],
 ): Promise<readonly (readonly [string, RouteAction])[]> {
   const callable: (readonly [string, RouteAction])[] = [];
-  for (const [method, action] of actions) {
-    // As when the action is authorized.
-    const required = isOfObject && method !== 'GET' ? 'PATCH' : method;
-    if (await access.tryAuthorize(resource, required, action.permission)) callable.push([method, action]);
-  }
+  for (const [method, action] of route.actions)
+    if (await mayUse(route, method, access)) callable.push([method, action]);
   return callable;
-}
-
-/** Fields that refer to one object, and to-many relations whose keys a filter of the list compares. */
-async function describeRelations(
-  view: Resource,
-  { access, base }: RestContext,
-  { filters }: ListParameters,
-): Promise<Readonly<Record<string, RelationDescription>>> {
-  const relations: [string, RelationDescription][] = [];
-  for (const field of view.fields) {
-    if (!field.readable || !hasRelation(field)) continue;
-    if (field.kind === 'link' && !filters.some(({ field: path }) => path === field.name)) continue;
-    const target = resourceOf(field.relation.target);
-    const granted = await access.tryAuthorize(target, 'GET');
-    if (!granted) continue;
-    const isListed = target.registered && target.operations.has('list');
-    const related = restrictFields(target, granted);
-    relations.push([
-      field.name,
-      {
-        url: isListed ? `${base}/${target.app}/${target.model}/` : null,
-        ...(target.key.columns.length > 1 && { composite: true }),
-        label: mayReadLabel(related) ? (target.objectLabel?.template ?? null) : null,
-      },
-    ]);
-  }
-  return Object.fromEntries(relations);
-}
-
-function hasRelation(field: Field): field is ToOneField | ReverseOneField | LinkField {
-  return field.kind === 'to-one' || field.kind === 'reverse-one' || field.kind === 'link';
 }
 
 async function describeWrites(

@@ -1,9 +1,11 @@
+import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
+import type { Renderer } from '../../core/contracts/renderer.js';
 import { DESCRIPTION_MEDIA_TYPE } from '../../core/contracts/route-description.js';
 import type { RouteDescription } from '../../core/contracts/route-description.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
-import { assertAcceptsJson } from '../../features/rendering/negotiate-format.stage.js';
+import { assertAcceptsJson, prefersType } from '../../features/rendering/negotiate-format.stage.js';
 import { givenFields } from '../../request/plan/plan-write.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { jsonResponse } from '../../request/response/rest-response.js';
@@ -30,18 +32,28 @@ export function describeRoute(route: Route, routesOf: RoutesOf): Stage {
   };
 }
 
-/** Whether a request prefers a description over the data of its URL. */
-export function acceptsDescription(accept: string | undefined): boolean {
-  return accept?.trimStart().startsWith(DESCRIPTION_MEDIA_TYPE) === true;
+/**
+ * Whether a request names the media type of descriptions, and prefers it to JSON and to the other formats of its URL. Of equal
+ * ones it gets the data.
+ */
+export function acceptsDescription(
+  accept: string | undefined,
+  renderers: readonly Pick<Renderer, 'mediaType'>[] = [],
+): boolean {
+  // Called for every request: most headers are shorter.
+  if (accept === undefined || accept.length < DESCRIPTION_MEDIA_TYPE.length) return false;
+  const others = [JSON_MEDIA_TYPE, ...renderers.map(({ mediaType }) => mediaType)];
+  return prefersType(DESCRIPTION_MEDIA_TYPE, others, accept);
 }
 
+/** The resource as the caller may write it, and as a write would show it. */
 async function writableViews(
-  { resource }: Route,
+  { resource, actions }: Route,
   { access }: RestContext,
 ): Promise<ReadonlyMap<'POST' | 'PUT', Resource>> {
   const views = new Map<'POST' | 'PUT', Resource>();
   for (const method of ['POST', 'PUT'] as const) {
-    const granted = await access.tryAuthorize(resource, method);
+    const granted = await access.tryAuthorizeWrite(resource, method, actions.get(method)?.permission);
     if (granted) views.set(method, restrictFields(resource, granted));
   }
   return views;

@@ -1,6 +1,5 @@
 import type { FieldDescription } from '../../core/contracts/field-description.js';
 import type { RouteDescription } from '../../core/contracts/route-description.js';
-import { isWritable } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -31,7 +30,10 @@ export function describeUrl(
   };
 }
 
-/** `given` has the fields set by the URL; `views` the resource as the caller may write it, by method. */
+/**
+ * `given` has the fields set by the URL; `views` the resource as the caller may write it, by method. Fields that the method
+ * neither writes nor shows are absent.
+ */
 export function describeWritableFields(
   route: Route,
   given: ReadonlySet<string>,
@@ -41,19 +43,14 @@ export function describeWritableFields(
   for (const method of ['POST', 'PUT'] as const) {
     const operation = route.operations.get(method);
     const view = views.get(method);
-    if (operation && view)
-      actions[method] = describeFields(
-        view.fields.filter((field) => field.readable || isWritable(field)),
-        operation,
-        given,
-      );
+    if (operation && view) actions[method] = describeFields(view.fields, operation, given);
   }
   return actions;
 }
 
 /** The fields that a PATCH may change. `view` is the resource as the caller may write it. */
 export function describeChange(view: Resource): Readonly<Record<string, FieldDescription>> {
-  const fields = view.fields.filter((field) => isWritable(field) && field.updatable);
+  const fields = view.fields.filter(({ updatable }) => updatable);
   return Object.fromEntries(
     Object.entries(describeFields(fields, 'partialUpdate', NO_FIELDS)).map(([name, field]) => [
       name,
@@ -69,11 +66,19 @@ function describeFields(
   operation: Operation,
   given: ReadonlySet<string>,
 ): Record<string, FieldDescription> {
-  return Object.fromEntries(fields.map((field) => [field.name, describeField(field, operation, given)]));
+  return Object.fromEntries(
+    fields
+      .filter((field) => field.readable || isOpen(field, operation))
+      .map((field) => [field.name, describeField(field, operation, given)]),
+  );
+}
+
+function isOpen({ insertable, updatable }: Field, operation: Operation): boolean {
+  return operation === 'create' ? insertable : updatable;
 }
 
 function describeField(field: Field, operation: Operation, given: ReadonlySet<string>): FieldDescription {
-  const open = !given.has(field.name) && (operation === 'create' ? field.insertable : field.updatable);
+  const open = !given.has(field.name) && isOpen(field, operation);
   const base = { required: open && field.required, read_only: !open, label: field.label };
   switch (field.kind) {
     case 'column':

@@ -32,11 +32,11 @@ export const list: OperationDefinition = {
 };
 
 /** Sets `context.list`: all rows that the parameters select. Throws 400. */
-export function planListRows({ resource }: Route, { selector }: PipelineServices): readonly Stage[] {
+export function planListRows({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
   return [
     ...authorizeQueries(resource),
     ...(resource.shape ? [selectFields(selector, true)] : []),
-    ...addLabels(resource),
+    ...addLabels(resource, adapter),
     planRows,
   ];
 }

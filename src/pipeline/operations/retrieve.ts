@@ -34,7 +34,7 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
       });
     },
     ...(resource.shape ? [selectFields(selector, true)] : []),
-    ...addLabels(resource),
+    ...addLabels(resource, adapter),
     ...rejectParameters(resource),
     (context) => {
       context.clearDeferredChecks();
