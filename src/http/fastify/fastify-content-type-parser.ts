@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
+import { isJsonType } from '../../request/request-input.js';
 import { readDecodedBody } from '../read-body.js';
 
 const RECEIVED_BODY = Symbol('restify.body');
@@ -15,6 +16,11 @@ interface ParsedRequest extends IncomingMessage {
 /** The received body, which has not been rejected yet. */
 export function getReceivedBody(request: ParsedRequest): ReceivedBody | undefined {
   return request[RECEIVED_BODY];
+}
+
+/** Stores the error of another parser. */
+export function storeReceivedBody(request: ParsedRequest, body: ReceivedBody): void {
+  request[RECEIVED_BODY] = body;
 }
 
 /**
@@ -36,11 +42,14 @@ export function createDeferringParser({ initialConfig }: FastifyInstance): Fasti
 
 function parseReceivedText(received: ReceivedBody, { headers }: IncomingMessage): ReceivedBody {
   if (received.kind !== 'text') return received;
-  if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return { kind: 'unsupported' };
+  return isJsonType(headers['content-type']) ? parseAnyText(received.text) : { kind: 'unsupported' };
+}
+
+function parseAnyText(text: string): ReceivedBody {
   try {
-    return { kind: 'value', value: JSON.parse(received.text) as unknown };
+    return { kind: 'value', value: JSON.parse(text) as unknown };
   } catch {
-    return received;
+    return { kind: 'text', text };
   }
 }
 
