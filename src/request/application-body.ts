@@ -32,6 +32,7 @@ export async function assertOverrideBody(exchange: HttpExchange, input: HttpInpu
     return;
   }
   readJsonObject(await input.receivedBody(), type);
+  if (isUnsafe(exchange.parsedBody())) throw forbiddenKeys();
 }
 
 /** Checks that a method with `@Body` gets the body, after all interceptors have run. Throws 413, 415 and 400. */
@@ -46,8 +47,18 @@ export function isJsonLike(contentType: string | undefined): boolean {
   return name === '' || /\/([^/]*\+)?json$/.test(name);
 }
 
+function isUnsafe(body: ReceivedBody | undefined): boolean {
+  return (body?.kind === 'value' || body?.kind === 'text') && body.unsafe === true;
+}
+
+/** The error is named as Fastify names it. */
+function forbiddenKeys(): MalformedRequest {
+  return MalformedRequest.json('Object contains forbidden prototype property');
+}
+
 /** Throws unless a method of the application has the body, or there is none. */
 function assertUsable(body: ReceivedBody, contentType: string | undefined): void {
+  if (isUnsafe(body)) throw forbiddenKeys();
   switch (body.kind) {
     case 'none':
     case 'value':

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BODY_BYTES } from '../../core/schema/limits.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
+import { isJsonLike } from '../../request/application-body.js';
 import { isAborted } from '../../request/is-aborted.js';
 import { isJsonType } from '../../request/request-input.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { sendResponse, setContractHeaders } from '../send-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
+import { hasPrototypeKeys } from '../prototype-keys.js';
 import { getHeader, removeOrigin } from '../request-line.js';
 import { hasInvalidText } from './express-body-text.js';
 import {
@@ -129,7 +131,7 @@ class ExpressExchange implements ServerExchange {
   }
 
   parsedBody(): ReceivedBody | undefined {
-    return getParsedBody(this.raw);
+    return markUnsafe(getParsedBody(this.raw), this.header('content-type'));
   }
 
   isAborted(): boolean {
@@ -182,6 +184,16 @@ function parseReadText(request: ExpressRequest, text: string): ReceivedBody {
   } catch {
     return { kind: 'text', text };
   }
+}
+
+/** Express's parser keeps keys that Fastify's refuses. */
+function markUnsafe(
+  body: ReceivedBody | undefined,
+  contentType: string | undefined,
+): ReceivedBody | undefined {
+  return body?.kind === 'value' && isJsonLike(contentType) && hasPrototypeKeys(body.value)
+    ? { ...body, unsafe: true }
+    : body;
 }
 
 /** Stores the error of a body that is not valid UTF-8, after the application's parser has decoded it. */

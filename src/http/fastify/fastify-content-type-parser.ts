@@ -23,26 +23,52 @@ export function storeReceivedBody(request: ParsedRequest, body: ReceivedBody): v
   request[RECEIVED_BODY] = body;
 }
 
+/** Parses the text of a JSON body. */
+type ParseText = (text: string) => ReceivedBody;
+
 /**
  * A parser that never fails: a body error is stored until the body is used (contract 6.3), and the application's hooks
  * after the parser still run.
  */
-export function createDeferringParser({ initialConfig }: FastifyInstance): FastifyParser {
+export function createDeferringParser(
+  { initialConfig }: FastifyInstance,
+  parseText: ParseText = parseAnyText,
+): FastifyParser {
   const limit = initialConfig.bodyLimit ?? 1024 * 1024;
   return (request, payload, done) => {
     const raw: ParsedRequest = request.raw;
     restoreContentType(raw);
     void readDecodedBody(payload, raw.headers['content-encoding'], limit).then((received) => {
-      const body = parseReceivedText(received, raw);
+      const body = parseReceivedText(received, raw, parseText);
       raw[RECEIVED_BODY] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
     });
   };
 }
 
-function parseReceivedText(received: ReceivedBody, { headers }: IncomingMessage): ReceivedBody {
+/** A parser for methods of the application: as Fastify's own, it refuses or removes keys that could replace a prototype. */
+export function createActionParser(instance: FastifyInstance): FastifyParser {
+  const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = instance.initialConfig;
+  const parse = instance.getDefaultJsonParser(onProtoPoisoning, onConstructorPoisoning);
+  return createDeferringParser(instance, (text) => {
+    let body: ReceivedBody = { kind: 'text', text };
+    parse(undefined, text, (error, value) => {
+      // Generated operations, which ignore such keys, parse the text by themselves.
+      body = error
+        ? { kind: 'text', text, unsafe: parseAnyText(text).kind === 'value' }
+        : { kind: 'value', value };
+    });
+    return body;
+  });
+}
+
+function parseReceivedText(
+  received: ReceivedBody,
+  { headers }: IncomingMessage,
+  parseText: ParseText,
+): ReceivedBody {
   if (received.kind !== 'text') return received;
-  return isJsonType(headers['content-type']) ? parseAnyText(received.text) : { kind: 'unsupported' };
+  return isJsonType(headers['content-type']) ? parseText(received.text) : { kind: 'unsupported' };
 }
 
 function parseAnyText(text: string): ReceivedBody {

@@ -7,7 +7,12 @@ import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
 import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
 import type { RequestTarget } from '../server-exchange.js';
-import { ANY_MEDIA_TYPE, createDeferringParser, storeReceivedBody } from './fastify-content-type-parser.js';
+import {
+  ANY_MEDIA_TYPE,
+  createActionParser,
+  createDeferringParser,
+  storeReceivedBody,
+} from './fastify-content-type-parser.js';
 import { getFastifyExchange } from './fastify-exchange.js';
 import { FastifyHandlers } from './fastify-handlers.js';
 import type { HandlerGroups } from './fastify-handlers.js';
@@ -62,7 +67,7 @@ export class FastifyRoutes {
     // The application's parsers run before its own actions, and none before generated operations.
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
-      child.addContentTypeParser('application/json', createDeferringParser(child));
+      child.addContentTypeParser('application/json', createActionParser(child));
       this.registerActions(child);
       done();
     });
