@@ -62,6 +62,7 @@ export function compileReplacements({
         permission: undefined,
         lookUp: false,
         operation,
+        isWrapped: !declaration.replaced.includes(operation),
         code: statusCode(declaration.controller, operation),
       },
     ]),

@@ -1,17 +1,13 @@
 import type { ExecutionContext, LoggerService } from '@nestjs/common';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
-import {
-  BodyTooLarge,
-  MethodNotAllowed,
-  NotFound,
-  UnsupportedMediaType,
-} from '../core/errors/http-exceptions.js';
+import { MethodNotAllowed, NotFound, UnsupportedMediaType } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { servedMethod, statusOf } from '../core/schema/operation.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
 import { throttleRequest } from '../features/throttling/throttle.stage.js';
+import { assertParsed } from '../request/application-body.js';
 import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
 import type { UnknownEntities } from '../restify.options.js';
 import { setActionContext } from './action-context.js';
@@ -281,13 +277,13 @@ export class RestServer {
     });
   }
 
-  /** Responds to a body that was rejected before any stage has run: 401 and 403 take precedence. */
-  async rejectBody(exchange: ServerExchange, kind: 'too-large' | 'unsupported'): Promise<void> {
+  /** Responds to a body of an action that was rejected before any stage has run: 401, 403, 404, 406 take precedence. */
+  async rejectBody(exchange: ServerExchange): Promise<void> {
     await this.sender.sendResult(exchange, async () => {
       await this.authorizer.authorizeAgain(exchange);
-      throw kind === 'too-large'
-        ? new BodyTooLarge()
-        : new UnsupportedMediaType(exchange.header('content-type')?.slice(0, 200) ?? '');
+      await this.prepareAction(exchange);
+      await assertParsed(exchange);
+      throw new UnsupportedMediaType('');
     });
   }
 

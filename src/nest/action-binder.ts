@@ -9,9 +9,13 @@ import type { Resource } from '../core/schema/resource.js';
 import { ChildPk, getOperate, ParentPk, Pk } from '../http/action-context.js';
 import type { ActionBinding } from '../http/route-pattern.js';
 import { markAction, RestifyActionInterceptor } from './action.interceptor.js';
+import { ParsedBodyInterceptor } from './parsed-body.interceptor.js';
+import type { RestServer } from '../http/rest-server.js';
 
 /** The metadata key under which Nest stores the parameters of a handler. */
 export const ROUTE_ARGUMENTS = '__routeArguments__';
+/** Nest's number for `@Body()` in the keys of that metadata. */
+const BODY = '3';
 const INTERCEPTORS = '__interceptors__';
 const PIPES = '__pipes__';
 
@@ -116,6 +120,7 @@ export interface ActionRoute {
   /** The resource whose interceptors and pipes run before the method. */
   readonly resource: Resource;
   readonly binding: ActionBinding;
+  readonly server: RestServer;
 }
 
 type HandlerFunction = (this: unknown, ...args: unknown[]) => unknown;
@@ -150,6 +155,8 @@ export function addActionHandler(controller: Type, route: ActionRoute): void {
   );
   RequestMapping({ path: [pattern], method: request })(prototype, name, descriptor);
   applyEnhancers(handler, route.resource);
+  if (Object.keys(parameters ?? {}).some((key) => key.split(':')[0] === BODY))
+    requireParsedBody(handler, route);
   markAction(handler, binding);
 }
 
@@ -180,6 +187,12 @@ function applyEnhancers(handler: object, { interceptors, piping }: Resource): vo
   };
   before(INTERCEPTORS, interceptors);
   before(PIPES, (piping?.pipes ?? []).map(ofBodiesAndParameters));
+}
+
+/** Adds the check of the body behind all interceptors of the application, because they may parse it. */
+function requireParsedBody(handler: object, { server }: ActionRoute): void {
+  const own = (Reflect.getMetadata(INTERCEPTORS, handler) ?? []) as readonly unknown[];
+  Reflect.defineMetadata(INTERCEPTORS, [...own, new ParsedBodyInterceptor(server)], handler);
 }
 
 /** Applies pipes of the model only to input of the client, not to keys and the actor, which are already parsed. */

@@ -188,7 +188,7 @@ function handlerName({ name, pattern }: Pick<BoundUrl, 'name' | 'pattern'>, meth
   return `${name}${method === undefined ? '' : `_${method.toLowerCase()}`} ${pattern}`;
 }
 
-function bindActions(url: BoundUrl, { own, generated }: Hosts, contexts: ContextTargets): void {
+function bindActions(url: BoundUrl, { own, generated, server }: Hosts, contexts: ContextTargets): void {
   const { pattern, route } = url;
   for (const [method, { handler, operation }] of route.actions) {
     const replaces = operation && generated.joined?.declaration.replaced.includes(operation) === true;
@@ -200,6 +200,7 @@ function bindActions(url: BoundUrl, { own, generated }: Hosts, contexts: Context
       request: REQUEST_METHODS[method] ?? RequestMethod.ALL,
       hasChild: route.kind === 'through-object',
       resource: route.resource,
+      server,
       binding: { routeId: identifyRoute(route), method, handler },
       name,
       method: operation === undefined || replaces === true ? handler : undefined,

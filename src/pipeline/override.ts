@@ -11,13 +11,15 @@ import {
   readPrecondition,
 } from '../features/conditional-requests/precondition.stages.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.stage.js';
+import { assertActionBody, assertOverrideBody } from '../request/application-body.js';
 import { HttpRequester } from '../request/http-requester.js';
-import { withBody } from '../request/request-input.js';
+import { HttpInput, withBody } from '../request/request-input.js';
 import type { JsonObject } from '../request/request-input.js';
 import { parseUrlKeys } from '../request/parse/parse-keys.stage.js';
 import { keyCondition } from '../request/plan/plan-read.js';
 import type { RestContext } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';
+import { deferObjectCheck } from './operations/update.js';
 import { reauthorize } from './reauthorize.js';
 import { resultHeaders } from './rest-pipeline.js';
 import type { RequestHandler } from './rest-pipeline.js';
@@ -51,7 +53,7 @@ interface OverrideParts {
   readonly onHeaders: (headers: Readonly<Record<string, string>>) => void;
 }
 
-/** Checks `Accept` and the keys before an action. Throws 404 and 406. */
+/** Checks `Accept`, the keys and the body before an action. Throws 400, 404, 406, 413 and 415. */
 export async function prepareAction(
   context: RestContext,
   { adapter }: PipelineServices,
@@ -63,6 +65,7 @@ export async function prepareAction(
   if (childSegment !== undefined && childPk === undefined) throw new NotFound();
   if (key && route.actions.get(servedMethod(context.method))?.lookUp === true)
     await assertObjectExists(context, key, adapter);
+  if (context.exchange && !isReading(context.method)) await assertActionBody(context.exchange);
   const parentPk = key ? keyRepresentation(key) : undefined;
   return { parentPk, childPk, pk: route.kind === 'object-action' ? parentPk : undefined };
 }
@@ -84,15 +87,16 @@ async function assertObjectExists(
   if (!exists) throw new NotFound();
 }
 
-/** Runs the checks of the replaced operation. Throws 404, 406, 412 and 428. */
+/** Runs the checks of the replaced operation. Throws 400, 404, 406, 412, 413, 415 and 428. */
 export async function prepareOverride(context: RestContext, parts: OverrideParts): Promise<Override> {
   const { route, childSegment } = context;
-  const replaced = route.actions.get(servedMethod(context.method))?.operation;
+  const { operation: replaced, isWrapped } = route.actions.get(servedMethod(context.method)) ?? {};
   if (!replaced)
     throw new Error(`No method replaces an operation at ${route.kind} of ${route.resource.label}.`);
   assertAcceptsJson(context.header('accept'));
   await runStages(parts.handlerOf(replaced).prepare, context);
   await assertPrecondition(parts.services.adapter)(context);
+  if (isWrapped !== true) await assertBodyOf(replaced, context, parts.services);
   // The method may not call `super`, which would parse the key.
   if (replaced === 'create') context.idempotency?.key();
   const { key, childKey } = context.keys;
@@ -103,6 +107,24 @@ export async function prepareOverride(context: RestContext, parts: OverrideParts
     pk: object ? keyRepresentation(object) : undefined,
     operate: operateFrom(context, replaced, parts),
   };
+}
+
+/** Throws the errors of a body; 404 if the object of the URL does not exist. Reading and deleting ignore a body (contract 5.2). */
+async function assertBodyOf(
+  operation: Operation,
+  context: RestContext,
+  services: PipelineServices,
+): Promise<void> {
+  const { exchange, input } = context;
+  if (isReading(METHOD_OF[operation]) || operation === 'destroy') return;
+  if (!exchange || !(input instanceof HttpInput)) return;
+  await runStages(
+    [
+      ...(operation === 'create' ? [] : [deferObjectCheck(services)]),
+      () => assertOverrideBody(exchange, input),
+    ],
+    context.fork(),
+  );
 }
 
 function operateFrom(

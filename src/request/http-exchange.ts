@@ -1,11 +1,15 @@
 import type { LibraryRequest } from '../core/contracts/authentication.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 
-/** A body as received by the HTTP layer. Its error is reported at its place in the order of checks (contract 6.3). */
+/**
+ * A body as received by the HTTP layer. Its error is reported at its place in the order of checks (contract 6.3). `unsafe`
+ * JSON has keys that could replace a prototype: generated operations ignore them, and methods of the application do not
+ * get it.
+ */
 export type ReceivedBody =
   | { readonly kind: 'none' }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly text: string; readonly unsafe?: boolean }
+  | { readonly kind: 'value'; readonly value: unknown; readonly unsafe?: boolean }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'broken'; readonly reason: string }
   /** The content encoding is not supported; `decoded` lists the supported ones for `Accept-Encoding`. */
@@ -31,6 +35,8 @@ export interface HttpExchange {
   readonly request: LibraryRequest;
   header(name: string): string | undefined;
   body(): MaybePromise<ReceivedBody>;
+  /** The body as methods of the application get it; undefined if nobody has parsed it. Does not read it. */
+  parsedBody(): ReceivedBody | undefined;
   /** True once the client has disconnected. */
   isAborted(): boolean;
 }

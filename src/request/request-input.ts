@@ -151,7 +151,7 @@ export function readJsonValue(body: ReceivedBody): unknown {
 }
 
 /** `application/json`, with no charset other than utf-8. */
-function isJsonType(contentType: string | undefined): boolean {
+export function isJsonType(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') return false;
   return parameters.every((parameter) => {

@@ -24,6 +24,8 @@ import { PLATFORM } from './platform.js';
 export interface FastifyOptions {
   readonly bodyLimit?: number;
   readonly exposeHeadRoutes?: boolean;
+  readonly onProtoPoisoning?: 'error' | 'remove' | 'ignore';
+  readonly onConstructorPoisoning?: 'error' | 'remove' | 'ignore';
   readonly routerOptions?: {
     readonly ignoreTrailingSlash?: boolean;
     readonly ignoreDuplicateSlashes?: boolean;

@@ -16,6 +16,8 @@ export interface RouteAction {
   readonly lookUp: boolean;
   /** The generated operation that it replaces. */
   readonly operation?: Operation;
+  /** True if the generated operation runs, inside of interceptors of the application. */
+  readonly isWrapped?: boolean;
   /** The status of `@HttpCode`, if present. */
   readonly code?: number | undefined;
   /** The fields of the class of its body, if it declares one. */

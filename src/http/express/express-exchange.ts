@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BODY_BYTES } from '../../core/schema/limits.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
+import { isJsonLike } from '../../request/application-body.js';
+import { isJsonType } from '../../request/request-input.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { isAborted, sendResponse, setContractHeaders } from '../send-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
+import { hasPrototypeKeys } from '../prototype-keys.js';
 import { getHeader, removeOrigin } from '../request-line.js';
 import { hasInvalidText } from './express-body-text.js';
 import {
@@ -69,6 +72,8 @@ class ExpressExchange implements ServerExchange {
   readonly query: string;
   readonly mountedAt: string;
   private readonly url: string;
+  /** Read once: a stream cannot be read twice. */
+  private unparsed: Promise<ReceivedBody> | undefined;
 
   constructor(
     readonly raw: ExpressRequest,
@@ -118,8 +123,14 @@ class ExpressExchange implements ServerExchange {
     return getHeader(this.raw, name);
   }
 
-  body(): Promise<ReceivedBody> {
-    return readExpressBody(this.raw);
+  async body(): Promise<ReceivedBody> {
+    const parsed = getParsedBody(this.raw);
+    if (!parsed) return (this.unparsed ??= readUnparsedBody(this.raw));
+    return Buffer.isBuffer(this.raw.body) ? decodeText(this.raw.body) : parsed;
+  }
+
+  parsedBody(): ReceivedBody | undefined {
+    return markUnsafe(getParsedBody(this.raw), this.header('content-type'));
   }
 
   isAborted(): boolean {
@@ -145,17 +156,43 @@ function getRelativeUrl({ originalUrl, baseUrl }: ExpressRequest): string {
   return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
 }
 
-async function readExpressBody(request: ExpressRequest): Promise<ReceivedBody> {
+/** The body without reading it; undefined if nobody has parsed or refused it. */
+function getParsedBody(request: ExpressRequest): ReceivedBody | undefined {
   const error = BODY_ERRORS.get(request);
   if (error) return describeBodyError(error, request);
   if (!hasBody(request)) return { kind: 'none' };
   if (hasInvalidText(request)) return { kind: 'broken', reason: NOT_UTF8 };
-  if (request.body !== undefined)
-    return Buffer.isBuffer(request.body) ? decodeText(request.body) : { kind: 'value', value: request.body };
+  return request.body === undefined ? undefined : { kind: 'value', value: request.body };
+}
+
+async function readUnparsedBody(request: ExpressRequest): Promise<ReceivedBody> {
   if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
-  const isJson = /^\s*application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
   const body = await readDecodedBody(request, request.headers['content-encoding'], BODY_BYTES);
-  return body.kind === 'text' && !isJson ? { kind: 'unsupported' } : body;
+  if (body.kind !== 'text') return body;
+  return isJsonType(request.headers['content-type'])
+    ? parseReadText(request, body.text)
+    : { kind: 'unsupported' };
+}
+
+/** Parses a body that no parser of the application has read, so that its methods get it, too. */
+function parseReadText(request: ExpressRequest, text: string): ReceivedBody {
+  try {
+    const value = JSON.parse(text) as unknown;
+    Object.assign(request, { body: value });
+    return { kind: 'value', value };
+  } catch {
+    return { kind: 'text', text };
+  }
+}
+
+/** Express's parser keeps keys that Fastify's refuses. */
+function markUnsafe(
+  body: ReceivedBody | undefined,
+  contentType: string | undefined,
+): ReceivedBody | undefined {
+  return body?.kind === 'value' && isJsonLike(contentType) && hasPrototypeKeys(body.value)
+    ? { ...body, unsafe: true }
+    : body;
 }
 
 /** Stores the error of a body that is not valid UTF-8, after the application's parser has decoded it. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
+import { isJsonType } from '../../request/request-input.js';
 import { readDecodedBody } from '../read-body.js';
 
 const RECEIVED_BODY = Symbol('restify.body');
@@ -17,30 +18,64 @@ export function getReceivedBody(request: ParsedRequest): ReceivedBody | undefine
   return request[RECEIVED_BODY];
 }
 
+/** Stores the error of another parser. */
+export function storeReceivedBody(request: ParsedRequest, body: ReceivedBody): void {
+  request[RECEIVED_BODY] = body;
+}
+
+/** Parses the text of a JSON body. */
+type ParseText = (text: string) => ReceivedBody;
+
 /**
  * A parser that never fails: a body error is stored until the body is used (contract 6.3), and the application's hooks
  * after the parser still run.
  */
-export function createDeferringParser({ initialConfig }: FastifyInstance): FastifyParser {
+export function createDeferringParser(
+  { initialConfig }: FastifyInstance,
+  parseText: ParseText = parseAnyText,
+): FastifyParser {
   const limit = initialConfig.bodyLimit ?? 1024 * 1024;
   return (request, payload, done) => {
     const raw: ParsedRequest = request.raw;
     restoreContentType(raw);
     void readDecodedBody(payload, raw.headers['content-encoding'], limit).then((received) => {
-      const body = parseReceivedText(received, raw);
+      const body = parseReceivedText(received, raw, parseText);
       raw[RECEIVED_BODY] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
     });
   };
 }
 
-function parseReceivedText(received: ReceivedBody, { headers }: IncomingMessage): ReceivedBody {
+/** A parser for methods of the application: as Fastify's own, it refuses or removes keys that could replace a prototype. */
+export function createActionParser(instance: FastifyInstance): FastifyParser {
+  const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = instance.initialConfig;
+  const parse = instance.getDefaultJsonParser(onProtoPoisoning, onConstructorPoisoning);
+  return createDeferringParser(instance, (text) => {
+    let body: ReceivedBody = { kind: 'text', text };
+    parse(undefined, text, (error, value) => {
+      // Generated operations, which ignore such keys, parse the text by themselves.
+      body = error
+        ? { kind: 'text', text, unsafe: parseAnyText(text).kind === 'value' }
+        : { kind: 'value', value };
+    });
+    return body;
+  });
+}
+
+function parseReceivedText(
+  received: ReceivedBody,
+  { headers }: IncomingMessage,
+  parseText: ParseText,
+): ReceivedBody {
   if (received.kind !== 'text') return received;
-  if (!/^\s*application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) return { kind: 'unsupported' };
+  return isJsonType(headers['content-type']) ? parseText(received.text) : { kind: 'unsupported' };
+}
+
+function parseAnyText(text: string): ReceivedBody {
   try {
-    return { kind: 'value', value: JSON.parse(received.text) as unknown };
+    return { kind: 'value', value: JSON.parse(text) as unknown };
   } catch {
-    return received;
+    return { kind: 'text', text };
   }
 }
 

@@ -102,7 +102,11 @@ class FastifyExchange extends NodeExchange implements ServerExchange {
   }
 
   body(): ReceivedBody {
-    return getFastifyBody(this.request);
+    return getParsedBody(this.request) ?? { kind: 'unsupported' };
+  }
+
+  parsedBody(): ReceivedBody | undefined {
+    return getParsedBody(this.request);
   }
 
   isAborted(): boolean {
@@ -154,6 +158,10 @@ class MiddlewareExchange extends NodeExchange implements ServerExchange {
     return { kind: hasBody(this.raw) ? 'unsupported' : 'none' };
   }
 
+  parsedBody(): ReceivedBody | undefined {
+    return hasBody(this.raw) ? undefined : { kind: 'none' };
+  }
+
   isAborted(): boolean {
     return isAborted(this.response);
   }
@@ -171,9 +179,10 @@ class MiddlewareExchange extends NodeExchange implements ServerExchange {
   }
 }
 
-function getFastifyBody({ raw, body }: FastifyRequest): ReceivedBody {
+/** The body; undefined if no parser has returned a value. */
+function getParsedBody({ raw, body }: FastifyRequest): ReceivedBody | undefined {
   const received = getReceivedBody(raw);
   if (received) return received;
   if (!hasBody(raw)) return { kind: 'none' };
-  return body === undefined ? { kind: 'unsupported' } : { kind: 'value', value: body };
+  return body === undefined ? undefined : { kind: 'value', value: body };
 }

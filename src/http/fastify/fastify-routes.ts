@@ -2,11 +2,17 @@ import { isSupportedMethod, METHODS } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route, RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment } from '../../core/values/keys.js';
+import type { ReceivedBody } from '../../request/http-exchange.js';
 import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
 import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
 import type { RequestTarget } from '../server-exchange.js';
-import { ANY_MEDIA_TYPE, createDeferringParser } from './fastify-content-type-parser.js';
+import {
+  ANY_MEDIA_TYPE,
+  createActionParser,
+  createDeferringParser,
+  storeReceivedBody,
+} from './fastify-content-type-parser.js';
 import { getFastifyExchange } from './fastify-exchange.js';
 import { FastifyHandlers } from './fastify-handlers.js';
 import type { HandlerGroups } from './fastify-handlers.js';
@@ -61,7 +67,7 @@ export class FastifyRoutes {
     // The application's parsers run before its own actions, and none before generated operations.
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
-      child.addContentTypeParser('application/json', createDeferringParser(child));
+      child.addContentTypeParser('application/json', createActionParser(child));
       this.registerActions(child);
       done();
     });
@@ -220,13 +226,25 @@ export class FastifyRoutes {
   /** Responds to errors of the application's own parsers: no later step has run, so nothing has been executed. */
   private readonly handleBodyError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const { code } = error as { code?: unknown };
-    if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) this.handleError(error, request, reply);
-    else
-      void this.server.rejectBody(
-        getFastifyExchange(request, reply),
-        code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'too-large' : 'unsupported',
-      );
+    if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) {
+      this.handleError(error, request, reply);
+      return;
+    }
+    storeReceivedBody(request.raw, describeParserError(code));
+    void this.server.rejectBody(getFastifyExchange(request, reply));
   };
+}
+
+/** The body for the code of an error of Fastify's parsers. */
+function describeParserError(code: string): ReceivedBody {
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return { kind: 'too-large' };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { kind: 'unsupported' };
+    default:
+      return { kind: 'broken', reason: 'the body could not be read' };
+  }
 }
 
 /** Finds Nest's handler for a route and a method. */

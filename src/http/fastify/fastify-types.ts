@@ -68,7 +68,11 @@ export type FastifyMiddleware = (
 ) => void;
 
 export interface FastifyInstance {
-  readonly initialConfig: { readonly bodyLimit?: number };
+  readonly initialConfig: {
+    readonly bodyLimit?: number;
+    readonly onProtoPoisoning?: string;
+    readonly onConstructorPoisoning?: string;
+  };
   readonly supportedMethods: readonly string[];
   /** Exists if a middleware plugin is registered. */
   use?: (this: FastifyInstance, ...given: readonly unknown[]) => unknown;
@@ -79,6 +83,11 @@ export interface FastifyInstance {
     hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void,
   ): unknown;
   addHook(name: 'onSend', hook: PayloadHook<unknown>): unknown;
+  /** Fastify's parser of JSON, which is synchronous and ignores the request. */
+  getDefaultJsonParser(
+    onProtoPoisoning: string,
+    onConstructorPoisoning: string,
+  ): (request: undefined, body: string, done: (error: Error | null, value?: unknown) => void) => void;
   addContentTypeParser(type: string, parser: FastifyParser): unknown;
   removeContentTypeParser(type: string): unknown;
   removeAllContentTypeParsers(): unknown;
