@@ -25,7 +25,7 @@ const INCLUSIVE = 2;
 export class CursorCipher {
   /** Private, so that logging a resource does not print the keys. */
   readonly #keys: readonly Keys[];
-  /** Cursors by list and plaintext, and the reverse: encryption takes longer than everything else that a page adds to a list. */
+  /** Cursors by list and plaintext, and the reverse: encryption is a third of what a page adds to a list. */
   readonly #sealed = new Map<string, string>();
   readonly #opened = new Map<string, string>();
 
