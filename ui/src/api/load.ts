@@ -96,10 +96,20 @@ export class Loader {
     description: Loaded['description'],
     signal: AbortSignal,
   ): Promise<ParentObject | undefined> {
-    const path = parentPathOf(url, description);
+    const path = description ? parentPathOf(url, description) : this.findKnownParent(url);
     if (path === undefined) return undefined;
     const above = await this.describeUrl(path, signal);
     return above && { path, description: above, label: await this.findLabel(path, above, signal) };
+  }
+
+  /** Of a nested URL that a method of the application serves, which has no description: the object that lists it. */
+  private findKnownParent(url: string): string | undefined {
+    const path = parentPath(pathOf(url));
+    const known = path === undefined ? undefined : this.descriptions.get(path);
+    const above = known && descriptionOf(known);
+    if (path === undefined || !above || isIndex(above)) return undefined;
+    const segment = withSlash(pathOf(url)).slice(path.length, -1);
+    return above.nested.some(({ name }) => name === segment) ? path : undefined;
   }
 
   private async findLabel(

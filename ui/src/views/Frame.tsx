@@ -107,12 +107,15 @@ function View({ loaded }: { readonly loaded: Loaded }): JSX.Element | null {
   if (reply.status === 401) return null;
   if (reply.status >= 400) return <FailedView loaded={loaded} />;
   if (isIndex(description)) return <IndexView description={description} />;
-  if (Array.isArray(reply.value) || isList(loaded)) return <ListView loaded={loaded} />;
-  return <ObjectView loaded={loaded} />;
+  return hasRows(loaded) ? <ListView loaded={loaded} /> : <ObjectView loaded={loaded} />;
 }
 
-function isList({ description }: Loaded): boolean {
-  return description !== undefined && !isIndex(description) && !isObjectUrl(description);
+/** Whether there are rows: at the URL of a list, a method of the application may respond with anything else. */
+function hasRows({ description, reply: { value } }: Loaded): boolean {
+  if (Array.isArray(value)) return true;
+  if (!description || isIndex(description) || isObjectUrl(description)) return false;
+  const rows = description.pagination?.rows ?? 'results';
+  return Array.isArray((value as Readonly<Record<string, unknown>> | null | undefined)?.[rows]);
 }
 
 /** Why nothing is shown, if nothing could be loaded. */

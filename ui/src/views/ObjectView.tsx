@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { isIndex } from '../api/load.js';
 import type { Loaded } from '../api/load.js';
 import type { Row } from '../api/page.js';
@@ -7,54 +8,76 @@ import { Actions } from './Actions.js';
 import { usePage } from './context.js';
 import { Downloads } from './Downloads.js';
 import { targetUrl } from './reference.js';
+import { isObjectUrl } from './title.js';
 import { ObjectForms } from '../forms/ObjectForms.js';
 import { Tabs } from './Tabs.js';
 import { Value } from './Value.js';
 
 /** The fields of one object, and the lists below it. */
 export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
-  const { links } = usePage();
   const { reply, url, parent } = loaded;
-  const description = loaded.description && !isIndex(loaded.description) ? loaded.description : undefined;
+  const description = descriptionOf(loaded);
+  // At the URL of a list, a method of the application may respond with one object.
+  const object = description && isObjectUrl(description) ? description : undefined;
   if (typeof reply.value !== 'object' || reply.value === null)
     return <Value value={reply.value} field={undefined} full />;
   const row = reply.value as Row;
-  const labels =
-    description?.with === undefined
-      ? undefined
-      : (row.labels as Readonly<Record<string, string>> | undefined);
-  const names = Object.keys(row).filter((name) => labels === undefined || name !== 'labels');
+  const labels = labelsOf(row, description);
   return (
     <>
       {parent && <Tabs path={parent.path} description={parent.description} />}
-      {description && <Tabs path={withSlash(pathOf(url))} description={description} />}
+      {object && <Tabs path={withSlash(pathOf(url))} description={object} />}
       {description && (
         <div class="tools">
           <Downloads description={description} />
         </div>
       )}
-      {description && (
-        <ObjectForms key={pathOf(url)} description={description} row={row} labels={labels} parent={parent} />
+      {object && (
+        <ObjectForms key={pathOf(url)} description={object} row={row} labels={labels} parent={parent} />
       )}
-      <dl class="fields">
-        {names.map((name) => (
-          <div key={name}>
-            <dt>
-              {description?.fields[name]?.label ?? name} <code class="hint">{name}</code>
-            </dt>
-            <dd>
-              <Value
-                value={row[name]}
-                field={description?.fields[name]}
-                label={labels?.[name]}
-                href={targetUrl({ value: row[name], name, description }, links)}
-                full
-              />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {description && <Actions description={description} isObject />}
+      <Fields row={row} description={description} labels={labels} />
+      {object && <Actions description={object} isObject />}
     </>
+  );
+}
+
+function descriptionOf({ description }: Loaded): RouteDescription | undefined {
+  return description && !isIndex(description) ? description : undefined;
+}
+
+/** The labels that were requested. */
+function labelsOf(row: Row, description: RouteDescription | undefined): FieldsProps['labels'] {
+  return description?.with === undefined ? undefined : (row.labels as FieldsProps['labels']);
+}
+
+interface FieldsProps {
+  readonly row: Row;
+  readonly description: RouteDescription | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+}
+
+/** All members of an object, by their labels. */
+function Fields({ row, description, labels }: FieldsProps): JSX.Element {
+  const { links } = usePage();
+  const names = Object.keys(row).filter((name) => labels === undefined || name !== 'labels');
+  return (
+    <dl class="fields">
+      {names.map((name) => (
+        <div key={name}>
+          <dt>
+            {description?.fields[name]?.label ?? name} <code class="hint">{name}</code>
+          </dt>
+          <dd>
+            <Value
+              value={row[name]}
+              field={description?.fields[name]}
+              label={labels?.[name]}
+              href={targetUrl({ value: row[name], name, description }, links)}
+              full
+            />
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

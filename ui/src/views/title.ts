@@ -11,7 +11,7 @@ import { labelOf, modelNameOf } from '../values/label.js';
 export function titleOf({ description, reply, url, parent }: Loaded): string {
   if (reply.status === 401) return text('loginNeeded');
   if (isIndex(description)) return text('index');
-  if (!description) return url;
+  if (!description) return parent ? listTitle(parent, withSlash(pathOf(url)), false) : url;
   const isObject = isObjectUrl(description);
   const list = parent ? listTitle(parent, withSlash(pathOf(url)), isObject) : modelNameOf(description);
   if (!isObject) return list;

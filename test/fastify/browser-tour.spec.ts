@@ -1,0 +1,3 @@
+// @tags http
+import './on-fastify.js';
+import '../browser/tour.spec.js';
