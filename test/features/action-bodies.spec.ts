@@ -550,40 +550,46 @@ describe('what the application parses itself', () => {
     }
   });
 
-  const onExpress = PLATFORM === 'fastify' ? test.skip : test;
+  // Fastify refuses both types itself, unless the application adds a parser.
+  if (PLATFORM === 'express') {
+    test('a text in JSON is refused by the parser of Nest', async () => {
+      await start();
+      try {
+        const json = { non_field_errors: ['Invalid data. Expected a dictionary, but got str.'] };
+        await expectRefused('POST', `${ITEM}purge/`, ['a text', typed('"2020"'), 400, json]);
+      } finally {
+        await started.close();
+      }
+    });
 
-  onExpress('a text in JSON is refused by the parser of Nest', async () => {
-    await start();
-    try {
-      const json = { non_field_errors: ['Invalid data. Expected a dictionary, but got str.'] };
-      await expectRefused('POST', `${ITEM}purge/`, ['a text', typed('"2020"'), 400, json]);
-    } finally {
-      await started.close();
-    }
-  });
-
-  onExpress('multer reads an upload, and a stream is left to the method', async () => {
-    await start();
-    try {
-      const parts = [
-        '--x\r\nContent-Disposition: form-data; name="title"\r\n\r\nSun\r\n',
-        '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nbytes\r\n--x--\r\n',
-      ].join('');
-      const upload = typed(parts, 'multipart/form-data; boundary=x');
-      const sent = { ran: true, body: { title: 'Sun', file: 'bytes' } };
-      expect((await started.client.send('PUT', `${ITEM}${id}/photo/`, upload)).json).toEqual(sent);
-      expect((await started.client.send('POST', '/rest/v1/sent/picture/', upload)).json).toEqual(sent);
-      for (const type of ['image/x', 'text/plain'])
-        expect((await started.client.send('POST', `${ITEM}stream/`, typed('bytes', type))).json).toEqual({
-          ran: true,
-          body: 'bytes',
-        });
-      ran = [];
-      await expectRefused('PUT', `${ITEM}${id}/photo/`, ['broken JSON', typed(BROKEN), 400, PARSE_ERROR]);
-      await expectRefused('POST', '/rest/v1/sent/picture/', ['broken JSON', typed(BROKEN), 400, PARSE_ERROR]);
-      await expectRefused('PUT', `${ITEM}99/photo/`, ['unknown', upload, 404, { detail: 'Not found.' }]);
-    } finally {
-      await started.close();
-    }
-  });
+    test('multer reads an upload, and a stream is left to the method', async () => {
+      await start();
+      try {
+        const parts = [
+          '--x\r\nContent-Disposition: form-data; name="title"\r\n\r\nSun\r\n',
+          '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nbytes\r\n--x--\r\n',
+        ].join('');
+        const upload = typed(parts, 'multipart/form-data; boundary=x');
+        const sent = { ran: true, body: { title: 'Sun', file: 'bytes' } };
+        expect((await started.client.send('PUT', `${ITEM}${id}/photo/`, upload)).json).toEqual(sent);
+        expect((await started.client.send('POST', '/rest/v1/sent/picture/', upload)).json).toEqual(sent);
+        for (const type of ['image/x', 'text/plain'])
+          expect((await started.client.send('POST', `${ITEM}stream/`, typed('bytes', type))).json).toEqual({
+            ran: true,
+            body: 'bytes',
+          });
+        ran = [];
+        await expectRefused('PUT', `${ITEM}${id}/photo/`, ['broken JSON', typed(BROKEN), 400, PARSE_ERROR]);
+        await expectRefused('POST', '/rest/v1/sent/picture/', [
+          'broken JSON',
+          typed(BROKEN),
+          400,
+          PARSE_ERROR,
+        ]);
+        await expectRefused('PUT', `${ITEM}99/photo/`, ['unknown', upload, 404, { detail: 'Not found.' }]);
+      } finally {
+        await started.close();
+      }
+    });
+  }
 });
