@@ -10,7 +10,7 @@ import type { HttpInput } from './request-input.js';
 
 /**
  * Checks the body of an action before it and its interceptors run (contract 22.6): the HTTP layer stores errors of a body
- * until it is used, and the method would get no body in place of a refused one. Another type than JSON that nobody has
+ * until it is used, and the method would get no body in place of a refused one. Another type than JSON that no parser has
  * parsed is left to the interceptors and to the method. Throws 413, 415 and 400.
  */
 export async function assertActionBody(exchange: HttpExchange): Promise<void> {

@@ -35,7 +35,7 @@ export interface HttpExchange {
   readonly request: LibraryRequest;
   header(name: string): string | undefined;
   body(): MaybePromise<ReceivedBody>;
-  /** The body as methods of the application get it; undefined if nobody has parsed it. Does not read it. */
+  /** The body as methods of the application get it; undefined if no parser has read it. Does not read it. */
   parsedBody(): ReceivedBody | undefined;
   /** True once the client has disconnected. */
   isAborted(): boolean;

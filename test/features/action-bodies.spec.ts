@@ -332,7 +332,7 @@ describe.each(SETTINGS)('a body of an action, in an application %s', (name, sett
     await expectRefused('PATCH', `${ITEM}${id}/marks/9/`, refused);
   });
 
-  test.each(UNPARSED)('is refused where nobody has parsed it: %s', async (...refused) => {
+  test.each(UNPARSED)('is refused where no parser has read it: %s', async (...refused) => {
     await expectRefused('POST', `${ITEM}purge/`, refused);
     await expectRefused('PUT', `${ITEM}${id}/rename/`, refused);
     await expectRefused('POST', `${ITEM}${id}/subs/`, refused);

@@ -192,7 +192,10 @@ export interface IndexedModel {
   readonly app: string;
   readonly model: string;
   readonly label: string;
-  /** What its objects are; empty where OPTIONS of the list does not admit the caller, or runs a guard that the index does not. */
+  /**
+   * What its objects are; empty where OPTIONS of the list does not admit the caller, or runs a guard that the index does
+   * not.
+   */
   readonly description: string;
   /** The path of its list. */
   readonly url: string;

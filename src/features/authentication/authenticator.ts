@@ -15,9 +15,10 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
 import { challengeOf } from './challenge.js';
 import type { CredentialCheck } from './failed-attempts-by-key.js';
-import { authorizationScheme, isCrossSiteWrite, isSentByScript } from './cross-site-write.js';
+import { isCrossSiteWrite, isSentByScript } from './cross-site-write.js';
 import type { RequestOrigin } from './cross-site-write.js';
 import { actorOn } from './guard-scheme.js';
+import { authorizationScheme } from './presented-credentials.js';
 import type { RefusedCredentials } from './refused-credentials.js';
 import { statusOfError } from './error-status.js';
 

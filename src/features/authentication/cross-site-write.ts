@@ -1,5 +1,6 @@
 import type { AuthenticationScheme } from '../../core/contracts/authentication.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
+import { authorizationScheme } from './presented-credentials.js';
 
 /** What a browser says of the origin of a request. */
 export type RequestOrigin = Pick<HttpExchange, 'method' | 'protocol' | 'host' | 'header'>;
@@ -7,16 +8,7 @@ export type RequestOrigin = Pick<HttpExchange, 'method' | 'protocol' | 'host' | 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Schemes of `Authorization` whose credentials browsers keep, and send by themselves. */
-const KEPT_BY_BROWSERS: ReadonlySet<string> = new Set(['', 'basic', 'digest', 'negotiate', 'ntlm']);
-
-/** Locations of credentials that browsers fill in by themselves. */
-const FILLED_BY_BROWSERS: ReadonlySet<string> = new Set([
-  'basic',
-  'digest',
-  'negotiate',
-  'ntlm',
-  'header cookie',
-]);
+const KEPT_BY_BROWSERS: ReadonlySet<string> = new Set(['basic', 'digest', 'negotiate', 'ntlm']);
 
 /**
  * Whether a browser sends an unsafe request for a page of another origin: cross-site request forgery, if the browser
@@ -42,12 +34,10 @@ export function isSentByScript(
   scheme: AuthenticationScheme | undefined,
 ): boolean {
   const name = scheme?.name;
-  if (name === undefined || name === 'header authorization')
-    return !KEPT_BY_BROWSERS.has(authorizationScheme(exchange.header('authorization')));
-  return !FILLED_BY_BROWSERS.has(name) && scheme?.presented(exchange.request) !== undefined;
-}
-
-/** In lower case; empty without one. */
-export function authorizationScheme(authorization: string | undefined): string {
-  return authorization?.trim().split(/\s+/)[0]?.toLowerCase() ?? '';
+  if (name === undefined || name === 'header authorization') {
+    const sent = authorizationScheme(exchange.header('authorization'));
+    return sent !== '' && !KEPT_BY_BROWSERS.has(sent);
+  }
+  const isKept = name === 'header cookie' || KEPT_BY_BROWSERS.has(name);
+  return !isKept && scheme?.presented(exchange.request) !== undefined;
 }

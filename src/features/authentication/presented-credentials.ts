@@ -1,5 +1,4 @@
 import type { Credentials, LibraryRequest } from '../../core/contracts/authentication.js';
-import { authorizationScheme } from './cross-site-write.js';
 
 /** Realm in `WWW-Authenticate` for schemes without one of their own. */
 export const REALM = 'api';
@@ -7,6 +6,11 @@ export const REALM = 'api';
 /** Scheme names are case-insensitive (RFC 9110, 11.1). */
 export function isBasic(credentials: Credentials): boolean {
   return 'scheme' in credentials && credentials.scheme.toLowerCase() === 'basic';
+}
+
+/** The scheme of an `Authorization` header, in lower case; empty without one. */
+export function authorizationScheme(authorization: string | undefined): string {
+  return authorization?.trim().split(/\s+/)[0]?.toLowerCase() ?? '';
 }
 
 /** True if the request has credentials of this kind. */

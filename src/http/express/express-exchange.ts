@@ -156,7 +156,7 @@ function getRelativeUrl({ originalUrl, baseUrl }: ExpressRequest): string {
   return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
 }
 
-/** The body without reading it; undefined if nobody has parsed or refused it. */
+/** The body without reading it; undefined if no parser has read or refused it. */
 function getParsedBody(request: ExpressRequest): ReceivedBody | undefined {
   const error = BODY_ERRORS.get(request);
   if (error) return describeBodyError(error, request);

@@ -33,8 +33,6 @@ export function ErrorView({ reply }: { readonly reply: Reply }): JSX.Element {
 
 function explain({ status, value }: Reply): string {
   switch (status) {
-    case 401:
-      return text('loginNeeded');
     case 403:
       return text('notAllowed');
     case 404:
