@@ -2,13 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchDatabase } from './bench-database.js';
+import { buildCommit } from './build-commit.js';
+import { CONTESTANTS } from './contestants.js';
 import { leaveServerCore } from './cores.js';
 import type { DatabaseName } from './databases.js';
 import { COMPARISONS } from './goals.js';
 import { machineLine } from './machine.js';
 import { parseOptions } from './options.js';
-import { ratio, table } from './report.js';
-import type { DatabaseResult } from './report.js';
+import type { BenchOptions } from './options.js';
+import { ratio, ratioSpread, table } from './report.js';
+import type { DatabaseResult, RatioOf } from './report.js';
 import { ROOT } from './root.js';
 import { WORKLOADS } from './workloads.js';
 
@@ -22,55 +25,176 @@ interface Accepted {
 
 type Result = Pick<DatabaseResult, 'name' | 'measured'>;
 
+/** One measured ratio. */
+interface Ratio {
+  readonly database: DatabaseName;
+  readonly workload: string;
+  readonly pair: string;
+  /** Of the medians. */
+  readonly value: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+interface CompareOptions {
+  /** A file of `npm run bench -- --json`, in place of a new measurement. */
+  readonly from: string | undefined;
+  readonly accept: boolean;
+  /** A commit whose build is measured in the same run. */
+  readonly against: string | undefined;
+  readonly tolerance: number | undefined;
+  /** The options of `npm run bench`. */
+  readonly rest: readonly string[];
+}
+
 const FILE = join(ROOT, 'bench/accepted.json');
 
 /** A ratio below this fraction of the accepted one is a regression: runs on one machine differ by up to a tenth. */
-const DEFAULT_TOLERANCE = 0.85;
+const ACCEPTED_TOLERANCE = 0.85;
+
+/** The same for another commit that is measured in the same run. */
+const COMMIT_TOLERANCE = 0.97;
 
 const COMPARED = [...new Set(COMPARISONS.flatMap(({ fast, slow }) => [fast, slow]))];
 
-function ratiosOf(results: readonly Result[]): Accepted['ratios'] {
-  return Object.fromEntries(
-    results.map((result) => [
-      result.name,
-      Object.fromEntries(
-        WORKLOADS.map((workload) => [workload, pairsOf(result, workload)] as const).filter(
-          ([, pairs]) => Object.keys(pairs).length > 0,
-        ),
-      ),
-    ]),
-  );
-}
+/** The servers of this package, which another commit has too. */
+const OWN = ['restify-express', 'restify-fastify'];
 
-function pairsOf(result: Result, workload: (typeof WORKLOADS)[number]): Record<string, number> {
-  return Object.fromEntries(
-    COMPARISONS.flatMap(({ fast, slow }) => {
-      const value = ratio(result, { workload, fast, slow }, 'cpu');
-      return value === undefined ? [] : [[`${fast} ÷ ${slow}`, Number(value.toFixed(2))] as const];
-    }),
-  );
-}
-
-/** The file that `npm run bench -- --json` has written, or a new measurement. */
-async function resultsOf(from: string | undefined, rest: readonly string[]): Promise<readonly Result[]> {
-  if (from !== undefined)
-    return (JSON.parse(readFileSync(from, 'utf8')) as { readonly results: readonly Result[] }).results;
-  const options = parseOptions(['--servers', COMPARED.join(','), ...rest]);
+async function measure(options: BenchOptions): Promise<readonly Result[]> {
   leaveServerCore();
   const results: Result[] = [];
   for (const name of options.databases) results.push(await benchDatabase(name, options));
   return results;
 }
 
+function ratiosOf(results: readonly Result[], pairs: readonly Omit<RatioOf, 'workload'>[]): Ratio[] {
+  return results.flatMap((result) =>
+    WORKLOADS.flatMap((workload) =>
+      pairs.flatMap(({ fast, slow }) => {
+        const value = ratio(result, { workload, fast, slow }, 'cpu');
+        const spread = ratioSpread(result, { workload, fast, slow });
+        return value === undefined || !spread
+          ? []
+          : [{ database: result.name, workload, pair: `${fast} ÷ ${slow}`, value, ...spread }];
+      }),
+    ),
+  );
+}
+
+/** The columns of a table that show a ratio. */
+function cellsOf({ value, lowest, highest }: Ratio): readonly string[] {
+  return [value.toFixed(2), `${lowest.toFixed(2)}–${highest.toFixed(2)}`];
+}
+
+/** Compares the ratios to other contestants with those of `accepted.json`. Returns the number of regressions. */
+function compareWithAccepted(
+  results: readonly Result[],
+  { tolerance }: Pick<CompareOptions, 'tolerance'>,
+): number {
+  const measured = ratiosOf(results, COMPARISONS);
+  if (measured.length === 0) return 0;
+  const accepted = JSON.parse(readFileSync(FILE, 'utf8')) as Accepted;
+  const lines = measured.map((each) => {
+    const known = accepted.ratios[each.database]?.[each.workload]?.[each.pair];
+    const isWorse = known !== undefined && each.value < known * (tolerance ?? ACCEPTED_TOLERANCE);
+    return {
+      isWorse,
+      cells: [
+        each.database,
+        each.workload,
+        each.pair,
+        known?.toFixed(2) ?? '–',
+        ...cellsOf(each),
+        verdictOf(isWorse),
+      ],
+    };
+  });
+  const head = ['database', 'workload', 'CPU', 'accepted', 'now', 'lowest–highest round', ''];
+  console.log(
+    table(
+      head,
+      lines.map(({ cells }) => cells),
+    ),
+  );
+  return lines.filter(({ isWorse }) => isWorse).length;
+}
+
+/**
+ * Measures this build and that of another commit in turns, in one run. A ratio is a regression if it is below the
+ * tolerance in every round. Contestants of `--servers` are measured too, and compared with `accepted.json`. Returns the
+ * number of regressions.
+ */
+async function compareWithCommit(
+  commit: string,
+  { tolerance = COMMIT_TOLERANCE, rest }: CompareOptions,
+): Promise<number> {
+  const build = buildCommit(commit);
+  try {
+    const own = CONTESTANTS.filter(({ name }) => OWN.includes(name));
+    const options = parseOptions(rest.includes('--servers') ? rest : ['--servers', OWN.join(','), ...rest]);
+    const others = own.map((each) => ({
+      ...each,
+      name: `${each.name} of ${commit}`,
+      file: join(build.folder, each.file),
+    }));
+    const results = await measure({ ...options, contestants: [...options.contestants, ...others] });
+    for (const { name, reason } of results.flatMap(failuresOf))
+      console.log(`Not measured: ${name}: ${reason}`);
+    const measured = ratiosOf(
+      results,
+      own.map(({ name }) => ({ fast: name, slow: `${name} of ${commit}` })),
+    );
+    const head = ['database', 'workload', 'CPU', 'now', 'lowest–highest round', ''];
+    console.log(
+      table(
+        head,
+        measured.map((each) => [
+          each.database,
+          each.workload,
+          each.pair,
+          ...cellsOf(each),
+          verdictOf(each.highest < tolerance),
+        ]),
+      ),
+    );
+    const worse = measured.filter(({ highest }) => highest < tolerance).length;
+    return worse + compareWithAccepted(results, { tolerance: undefined });
+  } finally {
+    build.remove();
+  }
+}
+
+function failuresOf({ measured }: Result): readonly { readonly name: string; readonly reason: string }[] {
+  return measured.flatMap(({ contestant, workload, failure }) =>
+    failure === undefined ? [] : [{ name: `${contestant}, ${workload}`, reason: failure }],
+  );
+}
+
+function verdictOf(isWorse: boolean): string {
+  return isWorse ? '**regression**' : '';
+}
+
+/** The results in a file, or new ones. */
+async function resultsOf(from: string | undefined, rest: readonly string[]): Promise<readonly Result[]> {
+  if (from !== undefined)
+    return (JSON.parse(readFileSync(from, 'utf8')) as { readonly results: readonly Result[] }).results;
+  return measure(parseOptions(['--servers', COMPARED.join(','), ...rest]));
+}
+
+async function writeAccepted({ from, rest }: CompareOptions): Promise<void> {
+  const ratios: Record<string, Record<string, Record<string, number>>> = {};
+  for (const { database, workload, pair, value } of ratiosOf(await resultsOf(from, rest), COMPARISONS))
+    ((ratios[database] ??= {})[workload] ??= {})[pair] = Number(value.toFixed(2));
+  const accepted: Accepted = { machine: machineLine(), ratios };
+  writeFileSync(FILE, `${JSON.stringify(accepted, undefined, 2)}\n`);
+  console.log(`Accepted: ${relative(ROOT, FILE)}`);
+}
+
 /** Removes the options that `npm run bench` does not have. */
-function parseArguments(args: readonly string[]): {
-  readonly from: string | undefined;
-  readonly accept: boolean;
-  readonly tolerance: number;
-  readonly rest: readonly string[];
-} {
+function parseArguments(args: readonly string[]): CompareOptions {
   const own = {
     from: { type: 'string' },
+    against: { type: 'string' },
     accept: { type: 'boolean' },
     tolerance: { type: 'string' },
   } as const;
@@ -82,47 +206,26 @@ function parseArguments(args: readonly string[]): {
         : [],
     ),
   );
+  const { from, against, accept, tolerance } = values;
+  if (against !== undefined && (from !== undefined || accept === true))
+    throw new Error('--against measures two builds: it cannot be combined with --from or --accept');
   return {
-    from: values.from as string | undefined,
-    accept: values.accept === true,
-    tolerance: Number(values.tolerance ?? DEFAULT_TOLERANCE),
+    from: from as string | undefined,
+    against: against as string | undefined,
+    accept: accept === true,
+    tolerance: tolerance === undefined ? undefined : Number(tolerance),
     rest: args.filter((_, index) => !taken.has(index)),
   };
 }
 
-const { from, accept, tolerance, rest } = parseArguments(process.argv.slice(2));
-const measured = ratiosOf(await resultsOf(from, rest));
-if (accept) {
-  writeFileSync(
-    FILE,
-    `${JSON.stringify({ machine: machineLine(), ratios: measured } satisfies Accepted, undefined, 2)}\n`,
-  );
-  console.log(`Accepted: ${relative(ROOT, FILE)}`);
+const options = parseArguments(process.argv.slice(2));
+if (options.accept) {
+  await writeAccepted(options);
   process.exit(0);
 }
-const accepted = JSON.parse(readFileSync(FILE, 'utf8')) as Accepted;
-let regressions = 0;
-const lines = Object.entries(measured).flatMap(([database, workloads]) =>
-  Object.entries(workloads).flatMap(([workload, pairs]) =>
-    Object.entries(pairs).map(([pair, value]) => {
-      const known = accepted.ratios[database as DatabaseName]?.[workload]?.[pair];
-      const worse = known !== undefined && value < known * tolerance;
-      if (worse) regressions += 1;
-      return [
-        database,
-        workload,
-        pair,
-        known?.toFixed(2) ?? '–',
-        value.toFixed(2),
-        worse ? '**regression**' : '',
-      ];
-    }),
-  ),
-);
-console.log(table(['database', 'workload', 'CPU', 'accepted', 'now', ''], lines));
-console.log(
-  regressions === 0
-    ? 'No ratio is worse than accepted.'
-    : `${regressions} ratios are worse than accepted by more than ${Math.round((1 - tolerance) * 100)} %.`,
-);
+const regressions =
+  options.against === undefined
+    ? compareWithAccepted(await resultsOf(options.from, options.rest), options)
+    : await compareWithCommit(options.against, options);
+console.log(regressions === 0 ? 'No regression.' : `${regressions} ratios are regressions.`);
 process.exit(regressions === 0 ? 0 : 1);

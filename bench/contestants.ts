@@ -3,7 +3,7 @@ import type { Style } from './styles.js';
 
 export interface Contestant {
   readonly name: string;
-  /** The path relative to the project. */
+  /** The path, absolute or relative to the project. */
   readonly file: string;
   readonly style: Style;
   /** Whether it is another package for the same task, with which this one is compared. */

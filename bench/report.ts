@@ -124,25 +124,45 @@ function rivals(result: DatabaseResult): string[] {
   ];
 }
 
-function rivalCell(
-  result: DatabaseResult,
-  pair: { readonly workload: Workload; readonly fast: string; readonly slow: string },
-): string {
+function rivalCell(result: DatabaseResult, pair: RatioOf): string {
   const value = ratio(result, pair, 'cpu');
   if (value === undefined) return '–';
   return value > 1 ? value.toFixed(2) : `**${value.toFixed(2)} behind**`;
 }
 
+/** Two contestants in one workload. */
+export interface RatioOf {
+  readonly workload: Workload;
+  readonly fast: string;
+  readonly slow: string;
+}
+
 /** The speed-up of `fast`, by the medians; undefined if one of them was not measured. */
 export function ratio(
   result: Pick<DatabaseResult, 'measured'>,
-  { workload, fast, slow }: { readonly workload: Workload; readonly fast: string; readonly slow: string },
+  { workload, fast, slow }: RatioOf,
   by: 'requests' | 'cpu',
 ): number | undefined {
   const figure = by === 'cpu' ? CPU : SPEED;
   const [ours, theirs] = [fast, slow].map((name) => median(valuesOf(result, { name, workload }, figure)));
   if (ours === undefined || theirs === undefined) return undefined;
   return by === 'cpu' ? theirs / ours : ours / theirs;
+}
+
+/**
+ * The lowest and the highest speed-up of `fast` by CPU in one round: its contestants were measured one after the other.
+ * Undefined if one of them was not measured.
+ */
+export function ratioSpread(
+  result: Pick<DatabaseResult, 'measured'>,
+  { workload, fast, slow }: RatioOf,
+): { readonly lowest: number; readonly highest: number } | undefined {
+  const [ours = [], theirs = []] = [fast, slow].map((name) => valuesOf(result, { name, workload }, CPU));
+  const ratios = ours.flatMap((value, round) => {
+    const other = theirs[round];
+    return other === undefined ? [] : [other / value];
+  });
+  return ratios.length === 0 ? undefined : { lowest: Math.min(...ratios), highest: Math.max(...ratios) };
 }
 
 function valuesOf(

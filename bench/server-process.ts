@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { serverCommand } from './cores.js';
 import { ROOT } from './root.js';
 import type { Report } from './servers/serve.js';
@@ -23,13 +23,19 @@ export interface RunningServer {
 
 const START_LIMIT = 120_000;
 
-/** Starts a server file as a child process, on the server's core. Throws with its standard error if it fails. */
+let started = 0;
+
+/**
+ * Starts a server file, whose path is absolute or relative to the project, as a child process on the server's core. Throws
+ * with its standard error if it fails.
+ */
 export async function startServer(
   file: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<RunningServer> {
-  const application = `bench-${file.replace(/^.*\//, '').replace(/\.js$/, '')}-${process.pid}`;
-  const { command, args } = serverCommand([process.execPath, join(ROOT, file)]);
+  started += 1;
+  const application = `bench-${basename(file, '.js')}-${process.pid}-${started}`;
+  const { command, args } = serverCommand([process.execPath, resolve(ROOT, file)]);
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, ...environment, NODE_ENV: 'production', TZ: 'UTC', PGAPPNAME: application },
