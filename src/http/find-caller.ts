@@ -20,7 +20,7 @@ export interface FoundCaller extends Pick<Identified, 'scheme'> {
 }
 
 /**
- * The caller by any authentication scheme of the models; one that is refused is anonymous. Guards that authenticate run as in
+ * The caller by any authentication scheme of the models; one that is denied is anonymous. Guards that authenticate run as in
  * the list of the first model that has one. Guards of a model do not run, because an index belongs to no model. Throws 429,
  * and 503 if a scheme whose credentials the request presents fails.
  */
@@ -64,7 +64,7 @@ async function identify(
 
 /**
  * Whether OPTIONS of a model's list would admit the caller. Reads no rows. Guards that do not authenticate do not run here:
- * they are taken to refuse.
+ * they are taken to deny access.
  */
 export function admitsOptions(
   request: object,

@@ -212,7 +212,7 @@ function bindActions(url: BoundUrl, { own, generated, server }: Hosts, contexts:
 function bindGenerated(url: BoundUrl, { generated, server }: Hosts, contexts: ContextTargets): void {
   const { pattern, route, isSign } = url;
   const { controller } = generated;
-  // One route for all methods without an action, including methods that the URL does not allow: they are answered with 405.
+  // One route for all methods without an action, including methods that the URL does not allow: the response is 405.
   if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) {
     const name = handlerName(url);
     addHandler(controller, { name, pattern, method: RequestMethod.ALL, isSign }, server);

@@ -10,7 +10,7 @@ import type { HttpInput } from './request-input.js';
 
 /**
  * Checks the body of an action before it and its interceptors run (contract 22.6): the HTTP layer stores errors of a body
- * until it is used, and the method would get no body in place of a refused one. Another type than JSON that no parser has
+ * until it is used, and the method would get no body in place of a rejected one. Another type than JSON that no parser has
  * parsed is left to the interceptors and to the method. Throws 413, 415 and 400.
  */
 export async function assertActionBody(exchange: HttpExchange): Promise<void> {
@@ -24,7 +24,7 @@ export async function assertActionBody(exchange: HttpExchange): Promise<void> {
   assertUsable(body, type);
 }
 
-/** Checks the body of a method that replaces an operation, which is refused as by the operation. Throws 413, 415 and 400. */
+/** Checks the body of a method that replaces an operation, which is rejected as by the operation. Throws 413, 415 and 400. */
 export async function assertOverrideBody(exchange: HttpExchange, input: HttpInput): Promise<void> {
   const type = exchange.header('content-type');
   if (/^\s*multipart\//i.test(type ?? '')) {

@@ -4,8 +4,8 @@ import type { Actor } from '../schema/actor.js';
 import type { GuardClass } from './guard.js';
 
 /**
- * Verifies a user name and a password: returns the actor, or null for wrong credentials. An error that it throws is answered
- * with 503, except for Nest's `UnauthorizedException`.
+ * Verifies a user name and a password: returns the actor, or null for wrong credentials. An error that it throws is
+ * a 503, except for Nest's `UnauthorizedException`.
  */
 export type VerifyBasic = (
   username: string,

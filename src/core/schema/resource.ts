@@ -45,7 +45,7 @@ export interface Resource extends ResourceSchema {
   readonly schemes: readonly AuthenticationScheme[];
   /** Whether the schemes include guards. */
   readonly guarded: boolean;
-  /** Whether too many failed authentications of a caller are answered with 429. */
+  /** Whether too many failed authentications of a caller are rejected with 429. */
   readonly refusalsThrottled: boolean;
   /** Nest guards: those of the schemes, and those that run after the permission has granted access. */
   readonly guards: readonly GuardLike[];

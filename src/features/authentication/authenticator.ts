@@ -29,19 +29,19 @@ export interface AuthenticationRequest {
   readonly context?: unknown;
 }
 
-/** The authenticated caller, and the error of a guard that refuses it nevertheless. */
+/** The authenticated caller, and the error of a guard that denies it nevertheless. */
 export interface Identified {
   readonly actor: Actor;
   /** The scheme that authenticated it; undefined if the application did. */
   readonly scheme?: AuthenticationScheme;
-  /** Thrown after the permissions have been evaluated: their refusal has precedence. */
+  /** Thrown after the permissions have been evaluated: their denial has precedence. */
   readonly refusal?: Error;
 }
 
 export interface AuthenticatorRules {
   /** Time limit in milliseconds for all credential checks of one request. */
   readonly timeout: number;
-  /** Undefined if refused credentials are not counted. */
+  /** Undefined if rejected credentials are not counted. */
   readonly refused: RefusedCredentials | undefined;
   /** Origins whose pages may send unsafe requests with the caller's cookies. */
   readonly trustedOrigins: ReadonlySet<string>;
@@ -59,7 +59,7 @@ export class Authenticator {
 
   /**
    * Uses an actor that the application has already put on the request; otherwise tries the schemes in order until one
-   * authenticates the caller. Throws 429 if too many credentials have been refused, 401 for wrong credentials of a scheme
+   * authenticates the caller. Throws 429 if too many credentials have been rejected, 401 for wrong credentials of a scheme
    * in use, on open endpoints too, 503 if a scheme fails or times out, and 403 for a cross-site write of a caller who is
    * known by cookies.
    */
@@ -118,7 +118,7 @@ export class Authenticator {
     if (!isSentByScript(asking, scheme)) throw new CrossSiteWrite();
   }
 
-  /** Checks credentials unless too many have been refused; requests without credentials are not counted. */
+  /** Checks credentials unless too many have been rejected; requests without credentials are not counted. */
   private tryCounted(
     asking: AuthenticationRequest,
     schemes: readonly AuthenticationScheme[],
@@ -231,14 +231,14 @@ function refusalOf({ refusal }: AuthenticationScheme, request: LibraryRequest): 
   return typeof refusal === 'string' ? refusal : refusal(request);
 }
 
-/** Credentials that did not authenticate anyone count as refused, by whichever error a guard reports it. */
+/** Credentials that did not authenticate anyone count as rejected, by whichever error a guard reports it. */
 function isWrong(tried: Tried): boolean {
   if (tried.kind !== 'refused') return tried.kind === 'wrong';
   return tried.actor === null && statusOfError(tried.error) === 403;
 }
 
 /**
- * A guard that returns false refuses as permissions do: an anonymous caller gets 401 if a scheme has a challenge. Throws
+ * A guard that returns false denies as permissions do: an anonymous caller gets 401 if a scheme has a challenge. Throws
  * server errors, which are independent of permissions.
  */
 function toAuthenticationError(

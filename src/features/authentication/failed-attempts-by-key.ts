@@ -31,7 +31,7 @@ export class AttemptsByKey {
     this.known.get(key)?.refuseShut(performance.now());
   }
 
-  /** Throws or rejects with 429 if too many credentials have been refused, and with 503 at the deadline `ends`. */
+  /** Throws or rejects with 429 if too many credentials have been rejected, and with 503 at the deadline `ends`. */
   begin(key: string, ends: number): MaybePromise<CredentialCheck> {
     const attempts = this.of(key);
     const abandon = (error: unknown): never => {

@@ -6,14 +6,14 @@ interface WaitingAttempt {
   readonly refuse: (error: Error) => void;
 }
 
-/** The limit of refusals within a time window in milliseconds. */
+/** The limit of rejected credentials within a time window in milliseconds. */
 export interface RefusalLimit {
   readonly limit: number;
   readonly ttl: number;
 }
 
 /**
- * The attempts of one address, or of one user name from it: refusals within the last `ttl` and running checks. Their sum
+ * The attempts of one address, or of one user name from it: rejections within the last `ttl` and running checks. Their sum
  * never exceeds the limit, so that concurrent guesses are no more than sequential ones: a check that could exceed it
  * waits until a running one has ended.
  */
@@ -46,13 +46,13 @@ export class Attempts {
     this.checking++;
   }
 
-  /** Ends a check that was not refused. */
+  /** Ends a check that was not rejected. */
   end(now: number): void {
     this.checking--;
     this.admitWaiting(now);
   }
 
-  /** Ends a check that was refused. */
+  /** Ends a check that was rejected. */
   refuse(now: number): void {
     this.refusals.push(now);
     if (this.recent(now) >= this.rules.limit) this.shut(now + this.rules.ttl);

@@ -7,7 +7,7 @@ import type { CredentialCheck } from './failed-attempts-by-key.js';
 import { networkOf } from './client-network.js';
 
 /**
- * Reports a refusal of an address to other processes and resolves to the milliseconds for which the address is locked
+ * Reports rejected credentials of an address to other processes and resolves to the milliseconds for which the address is locked
  * out.
  */
 export type ShareRefusal = (address: string) => Promise<number>;
@@ -23,8 +23,8 @@ export interface PresentedCredentials {
 const KEPT_NAME = 64;
 
 /**
- * Refused credentials of one prefix, by address and by user name and address. The store that processes share can only be
- * read by incrementing it: so this process caches what it returned, and learns of refusals elsewhere with its own next
+ * Rejected credentials of one prefix, by address and by user name and address. The store that processes share can only be
+ * read by incrementing it: so this process caches what it returned, and learns of rejections elsewhere with its own next
  * one.
  */
 export class RefusedCredentials {
@@ -45,7 +45,7 @@ export class RefusedCredentials {
   }
 
   /**
-   * Starts a check of credentials. Throws or rejects with 429 if too many have been refused, and with 503 at the deadline
+   * Starts a check of credentials. Throws or rejects with 429 if too many have been rejected, and with 503 at the deadline
    * `ends`.
    */
   begin({ address, username }: PresentedCredentials, ends: number): MaybePromise<CredentialCheck> {
@@ -65,7 +65,7 @@ export class RefusedCredentials {
     );
   }
 
-  /** Ends the check of the user if the address is refused. */
+  /** Ends the check of the user if the address is locked. */
   private beginAddress(
     network: string,
     ends: number,
@@ -83,7 +83,7 @@ export class RefusedCredentials {
     }
   }
 
-  /** Not awaited: the local count is enough to refuse. */
+  /** Not awaited: the local count is enough to reject. */
   private tellOthers(network: string): void {
     void this.share(network).then((milliseconds) => {
       if (milliseconds > 0) this.addresses.shut(network, milliseconds);

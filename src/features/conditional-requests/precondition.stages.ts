@@ -173,7 +173,7 @@ function hasVersion(tags: readonly EntityTag[], view: ObjectView): Condition {
     : { kind: 'compare', operand: { hops: [], column: version }, lookup: 'in', value: [...new Set(values)] };
 }
 
-/** A version outside of the range of its column matches no row: the database would refuse it. */
+/** A version outside of the range of its column matches no row: the database would reject it. */
 function versionOf(text: string | undefined, { type }: Column): Json | undefined {
   if (text === undefined) return undefined;
   if (type.kind === 'integer') return Number(text) <= type.max ? Number(text) : undefined;

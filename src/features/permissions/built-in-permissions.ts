@@ -77,7 +77,7 @@ const BUILT_IN_PERMISSIONS: ReadonlySet<unknown> = new Set([
   ModelPermissionsOrAnonReadOnly,
 ]);
 
-/** True if the class is known to grant all rows and fields, or to refuse. A subclass may decide otherwise. */
+/** True if the class is known to grant all rows and fields, or to deny. A subclass may decide otherwise. */
 export function isBuiltIn(type: unknown): boolean {
   return BUILT_IN_PERMISSIONS.has(type);
 }

@@ -156,7 +156,7 @@ function getRelativeUrl({ originalUrl, baseUrl }: ExpressRequest): string {
   return relative.startsWith(baseUrl) ? relative.slice(baseUrl.length) : relative;
 }
 
-/** The body without reading it; undefined if no parser has read or refused it. */
+/** The body without reading it; undefined if no parser has read or rejected it. */
 function getParsedBody(request: ExpressRequest): ReceivedBody | undefined {
   const error = BODY_ERRORS.get(request);
   if (error) return describeBodyError(error, request);
@@ -185,7 +185,7 @@ function parseReadText(request: ExpressRequest, text: string): ReceivedBody {
   }
 }
 
-/** Express's parser keeps keys that Fastify's refuses. */
+/** Express's parser keeps keys that Fastify's rejects. */
 function markUnsafe(
   body: ReceivedBody | undefined,
   contentType: string | undefined,

@@ -76,7 +76,7 @@ function findRuns(stack: readonly ExpressLayer[], modelOf: (path: string) => str
 function replaceRun(router: ExpressRouter, { at, layers, byModel }: RouteRun): void {
   const routers = new Map<string, RouterFunction>();
   const leaving = new WeakMap<IncomingMessage, NextFunction>();
-  // Express answers OPTIONS itself if a router ends without a response. This last layer prevents it.
+  // Express responds to OPTIONS itself if a router ends without a response. This last layer prevents it.
   const last = createLayer(router, (request, _response, next) => {
     const leave = leaving.get(request);
     if (leave) leave();

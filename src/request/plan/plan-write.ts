@@ -87,7 +87,7 @@ function withErrors(
   const errors = emptyFieldErrors();
   addErrors(errors, parsed.errors);
   if (wrongKey) addErrors(errors, wrongKey);
-  // The row would have no parent, or the database would refuse it.
+  // The row would have no parent, or the database would reject it.
   if (isUnreferable) addErrors(errors, errorAt([NON_FIELD_ERRORS], UNREFERABLE_PARENT));
   return { ...parsed, errors };
 }

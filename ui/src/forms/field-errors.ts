@@ -1,7 +1,7 @@
 import { fieldsOf } from '../values/error-messages.js';
 import type { FieldSpec } from './field-spec.js';
 
-/** The messages of a refused form. */
+/** The messages of a rejected form. */
 export interface FormErrors {
   /** By the name of the field; of an embedded object by the path with dots: `address.city`. */
   readonly fields: Readonly<Record<string, readonly string[]>>;

@@ -4,7 +4,7 @@ import { text } from '../messages/messages.js';
 import { usePage } from './context.js';
 
 interface CallerProps {
-  /** Whether the server has refused the credentials for what is shown. */
+  /** Whether the server has rejected the credentials for what is shown. */
   readonly isRefused: boolean;
   openLogin(): void;
 }

@@ -126,7 +126,7 @@ export class RunningRead {
         resolve(false);
       }, CANCEL_TIMEOUT);
     });
-    // A cancel that could not be sent is treated as one without an answer: closing the connection immediately would
+    // A cancel that could not be sent is treated as one without a response: closing the connection immediately would
     // leave the statement running on the server.
     const clean = Promise.all([rules.canceller.cancel(connection, waiting.signal), settled])
       .then(() => rules.canceller.runEmpty(connection))
