@@ -20,9 +20,9 @@ export interface FoundCaller extends Pick<Identified, 'scheme'> {
 }
 
 /**
- * The caller by any authentication scheme of the models; one that is denied is anonymous. Guards that authenticate run as in
- * the list of the first model that has one. Guards of a model do not run, because an index belongs to no model. Throws 429,
- * and 503 if a scheme whose credentials the request presents fails.
+ * The caller by any authentication scheme of the models; one that is denied is anonymous. Guards that authenticate run as
+ * in the list of the first model that has one. Guards of a model do not run, because an index belongs to no model. Throws
+ * 429, and 503 if a scheme whose credentials the request presents fails.
  */
 export async function findCaller(
   exchange: ServerExchange,

@@ -24,7 +24,9 @@ export async function assertActionBody(exchange: HttpExchange): Promise<void> {
   assertUsable(body, type);
 }
 
-/** Checks the body of a method that replaces an operation, which is rejected as by the operation. Throws 413, 415 and 400. */
+/**
+ * Checks the body of a method that replaces an operation, which is rejected as by the operation. Throws 413, 415 and 400.
+ */
 export async function assertOverrideBody(exchange: HttpExchange, input: HttpInput): Promise<void> {
   const type = exchange.header('content-type');
   if (/^\s*multipart\//i.test(type ?? '')) {

@@ -85,7 +85,9 @@ interface GuardedRequest {
   readonly credentials: Credentials | undefined;
 }
 
-/** Runs guards in order until one denies access. Throws or rejects if a guard fails otherwise than with an error of HTTP. */
+/**
+ * Runs guards in order until one denies access. Throws or rejects if a guard fails otherwise than with an error of HTTP.
+ */
 function runGuards(
   runs: readonly RunGuard[],
   guarded: GuardedRequest,

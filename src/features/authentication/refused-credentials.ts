@@ -7,8 +7,8 @@ import type { CredentialCheck } from './failed-attempts-by-key.js';
 import { networkOf } from './client-network.js';
 
 /**
- * Reports rejected credentials of an address to other processes and resolves to the milliseconds for which the address is locked
- * out.
+ * Reports rejected credentials of an address to other processes, and resolves to the milliseconds for which the address is
+ * locked out.
  */
 export type ShareRefusal = (address: string) => Promise<number>;
 

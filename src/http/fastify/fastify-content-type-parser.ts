@@ -46,7 +46,9 @@ export function createDeferringParser(
   };
 }
 
-/** A parser for methods of the application: as Fastify's own, it rejects or removes keys that could replace a prototype. */
+/**
+ * A parser for methods of the application: as Fastify's own, it rejects or removes keys that could replace a prototype.
+ */
 export function createActionParser(instance: FastifyInstance): FastifyParser {
   const { onProtoPoisoning = 'error', onConstructorPoisoning = 'error' } = instance.initialConfig;
   const parse = instance.getDefaultJsonParser(onProtoPoisoning, onConstructorPoisoning);
