@@ -7,7 +7,7 @@ import type { RestifyModuleOptions } from 'nestjs-restify';
 import { Column, Entity, EventSubscriber, PrimaryColumn } from 'typeorm';
 import type { DataSourceOptions, EntitySubscriberInterface, InsertEvent } from 'typeorm';
 import type { TestDatabase } from '../support/databases.js';
-import { onEachServer } from '../support/each-database.js';
+import { onEachDatabase, onEachServer } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { ENTITIES, Job, JOBS } from './domain.js';
@@ -47,7 +47,11 @@ afterEach(async () => {
 
 async function start(
   database: TestDatabase,
-  { size = 4, ...restify }: RestifyModuleOptions & { readonly size?: number } = {},
+  {
+    size = 4,
+    maxUses,
+    ...restify
+  }: RestifyModuleOptions & { readonly size?: number; readonly maxUses?: number } = {},
 ): Promise<StartedApp> {
   const sized: TestDatabase = {
     ...database,
@@ -59,7 +63,7 @@ async function start(
         options: {
           ...opened.options,
           poolSize: size,
-          extra: database.name === 'postgres' ? { ...extra, max: size } : extra,
+          extra: database.name === 'postgres' ? { ...extra, max: size, ...(maxUses && { maxUses }) } : extra,
         } as DataSourceOptions,
       };
     },
@@ -165,3 +169,69 @@ onEachServer('what is asked for inside of a write', (database) => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201]);
   });
 });
+
+interface PoolClient {
+  readonly processID: number;
+}
+
+/** The pool of pg: how often connections were taken from it, and the connections themselves. */
+function watchPool({ dataSource }: StartedApp): { readonly taken: readonly PoolClient[] } {
+  const taken: PoolClient[] = [];
+  const { master } = dataSource.driver as unknown as {
+    readonly master: { on(event: 'acquire', listener: (connection: PoolClient) => void): void };
+  };
+  master.on('acquire', (connection) => taken.push(connection));
+  return { taken };
+}
+
+const statusesOf = async (answers: readonly Promise<{ readonly status: number }>[]): Promise<Set<number>> =>
+  new Set((await Promise.all(answers)).map(({ status }) => status));
+
+onEachDatabase(
+  'requests that wait for a connection',
+  (database) => {
+    test('take it from the request before them, and return it when none waits', async () => {
+      const app = await start(database);
+      const { taken } = watchPool(app);
+      const answers = Array.from({ length: 60 }, (_, index) =>
+        index % 3 === 0 ? app.client.post(JOBS, { code: `c${index}` }) : app.client.get(JOBS),
+      );
+      expect([...(await statusesOf(answers))].sort()).toEqual([200, 201]);
+      // Writes may use a second one for their transaction; each request took one of its own before.
+      expect(taken.length).toBeLessThan(60);
+      await until(() => lentOut(app.dataSource).lent === 0);
+      expect((await app.client.get(JOBS)).status).toBe(200);
+    });
+
+    test('take it from the pool if the pool limits the uses of each', async () => {
+      const app = await start(database, { maxUses: 5 });
+      const { taken } = watchPool(app);
+      expect([...(await statusesOf(Array.from({ length: 60 }, () => app.client.get(JOBS))))]).toEqual([200]);
+      expect(taken.length).toBeGreaterThanOrEqual(60);
+      const uses = new Map<object, number>();
+      for (const each of taken) uses.set(each, (uses.get(each) ?? 0) + 1);
+      expect(Math.max(...uses.values())).toBeLessThanOrEqual(5);
+    });
+
+    test('take another one if a connection has ended', async () => {
+      const app = await start(database);
+      const { taken } = watchPool(app);
+      let done = 0;
+      const answers = Array.from({ length: 200 }, () =>
+        app.client.get(JOBS).then((answer) => (done++, answer)),
+      );
+      await until(() => done > 0);
+      const ended: unknown = await app.dataSource.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY($1) AND pid <> pg_backend_pid()',
+        [taken.map(({ processID }) => processID)],
+      );
+      expect(ended).not.toEqual([]);
+      const statuses = await statusesOf(answers);
+      statuses.delete(503);
+      expect([...statuses]).toEqual([200]);
+      await until(() => lentOut(app.dataSource).lent === 0);
+      expect([...(await statusesOf(Array.from({ length: 20 }, () => app.client.get(JOBS))))]).toEqual([200]);
+    });
+  },
+  ['postgres'],
+);

@@ -1,12 +1,18 @@
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
+import { NO_POSITION, UnorderedSet } from '../../../core/unordered-set.js';
+import type { UnorderedSetMember } from '../../../core/unordered-set.js';
 
 /**
  * A pending acquisition and its deadline, a time of the monotonic `performance.now()` in milliseconds: the wall clock
  * may be set back.
  */
-interface PendingAcquisition {
-  readonly until: number;
-  readonly reject: (error: Error) => void;
+export class PendingAcquisition implements UnorderedSetMember {
+  position = NO_POSITION;
+
+  constructor(
+    readonly until: number,
+    readonly reject: (error: Error) => void,
+  ) {}
 }
 
 /**
@@ -14,7 +20,7 @@ interface PendingAcquisition {
  * a timer for each would cost more than the wait.
  */
 export class AcquireDeadlines {
-  private readonly pending = new Set<PendingAcquisition>();
+  private readonly pending = new UnorderedSet<PendingAcquisition>();
   private timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
 
   /** @param limit the acquire timeout in milliseconds. */
@@ -30,20 +36,22 @@ export class AcquireDeadlines {
    */
   withinDeadline<Result>(waited: Promise<Result>, until: number): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const remove = this.register(until, reject);
-      waited.finally(remove).then(resolve, reject);
+      const pending = this.register(until, reject);
+      waited.finally(() => this.remove(pending)).then(resolve, reject);
     });
   }
 
-  /**
-   * Registers a pending acquisition: `reject` is called with a 503 at the deadline. The returned function removes the
-   * entry, and returns whether the deadline had not passed yet.
-   */
-  register(until: number, reject: (error: Error) => void): () => boolean {
-    const entry: PendingAcquisition = { until, reject };
-    this.pending.add(entry);
+  /** Registers a pending acquisition: `reject` is called with a 503 at the deadline, unless it is removed before. */
+  register(until: number, reject: (error: Error) => void): PendingAcquisition {
+    const pending = new PendingAcquisition(until, reject);
+    this.pending.add(pending);
     if (!this.timer || this.timer.at > until) this.scheduleWakeup(until);
-    return () => this.pending.delete(entry);
+    return pending;
+  }
+
+  /** Removes a pending acquisition. False if its deadline has passed. */
+  remove(pending: PendingAcquisition): boolean {
+    return this.pending.delete(pending);
   }
 
   /**
@@ -66,7 +74,7 @@ export class AcquireDeadlines {
   private rejectExpired(): void {
     const now = performance.now();
     let next = Infinity;
-    for (const each of this.pending) {
+    this.pending.forEach((each) => {
       if (each.until > now) next = Math.min(next, each.until);
       else {
         this.pending.delete(each);
@@ -74,7 +82,7 @@ export class AcquireDeadlines {
           new DatabaseUnavailable({ cause: new Error('No connection to the database became free in time') }),
         );
       }
-    }
+    });
     if (next < Infinity) this.scheduleWakeup(next);
   }
 }

@@ -13,7 +13,6 @@ import type { PoolRules } from './pool.js';
 import { PoolQueues } from './pool-queues.js';
 import { QueryRunnerPool } from './query-runner-pool.js';
 import type { PooledRunner, SingleUseRunner } from './query-runner-pool.js';
-import type { RunningRead } from './running-reads.js';
 import { CancellableReads, ignoreClosedClient } from './cancellable-reads.js';
 import type { ReadFrom, Reading } from './cancellable-reads.js';
 import { DatabaseFailures } from './database-failures.js';
@@ -44,20 +43,23 @@ export class ConnectionManager {
   readonly failures: DatabaseFailures;
   private readonly errors: ConnectionErrors;
   private readonly sqlite: SqliteConnection | undefined;
-  private readonly reads: CancellableReads;
+  private readonly queues: PoolQueues;
   private readonly runnerPool: QueryRunnerPool;
+  private readonly poolRules: PoolRules;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly dialect: Dialect,
     private readonly limits: ConnectionLimits,
   ) {
-    this.reads = new CancellableReads(dialect, limits.statementTimeout);
+    const reads = new CancellableReads(dialect, limits.statementTimeout);
     this.failures = new DatabaseFailures(dialect);
     this.deadlines = new AcquireDeadlines(limits.acquireTimeout);
     this.errors = new ConnectionErrors(dataSource);
-    const { errors, reads, deadlines } = this;
+    const { errors, deadlines } = this;
     const queues = new PoolQueues(dataSource, { fairShare: limits.fairShare, deadlines });
+    this.queues = queues;
+    this.poolRules = { deadlines, reads, isBroken: this.failures.isConnectionLost };
     const sqlite = SqliteConnection.of(dataSource);
     this.sqlite = sqlite;
     this.runnerPool = new QueryRunnerPool({ dataSource, dialect, errors, queues, reads, sqlite, deadlines });
@@ -72,10 +74,6 @@ export class ConnectionManager {
   private poolFor(from: ReadFrom): ReturnType<typeof poolOf> {
     this.errors.attach();
     return this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
-  }
-
-  private get poolRules(): PoolRules {
-    return { deadlines: this.deadlines, isBroken: this.failures.isConnectionLost };
   }
 
   /** Runs a statement on an acquired query runner. */
@@ -120,14 +118,12 @@ export class ConnectionManager {
     const general = (): Promise<Result> => this.readingOver(reading, async (acquired) => work(acquired));
     const pool = this.poolFor(reading.from);
     if (!pool) return general();
-    const watch = (connection: unknown): RunningRead | undefined => this.reads.watch(connection, reading);
-    return this.runnerPool
-      .withPermit(reading, (permit) =>
-        withPooledConnection(pool, async (connection) => work({ connection }), {
-          ...this.poolRules,
-          watch,
-          permit,
-        }),
+    const use = (connection: unknown): MaybePromise<Result> => work({ connection });
+    return this.queues
+      .withPermit(
+        reading,
+        (permit) => withPooledConnection(pool, { use, permit, reading }, this.poolRules),
+        pool,
       )
       .catch((error: unknown) => {
         if (this.failures.isRetryable(error)) return general();
@@ -210,13 +206,15 @@ export class ConnectionManager {
 
   private async writeWaiting(statement: Statement, reading: Reading): Promise<Records> {
     const pool = this.poolFor('primary');
-    if (pool)
-      return this.runnerPool.withPermit(reading, (permit) =>
-        withPooledConnection(pool, async (connection) => this.direct.recordsOf(connection, statement), {
-          ...this.poolRules,
-          permit,
-        }),
+    if (pool) {
+      const use = (connection: unknown): MaybePromise<Records> =>
+        this.direct.recordsOf(connection, statement);
+      return this.queues.withPermit(
+        reading,
+        (permit) => withPooledConnection(pool, { use, permit, reading: undefined }, this.poolRules),
+        pool,
       );
+    }
     return this.lock.runExclusive(
       () =>
         this.runnerPool.acquire(reading, async ({ runner, connection }) =>

@@ -107,4 +107,24 @@ describe('the queue of a pool', () => {
     queue.leave(permit);
     expect(await later).toBeDefined();
   });
+
+  test('passes a connection to the next permit of its pool, and returns it if none waits', async () => {
+    const queue = new PoolQueue(1);
+    const deadlines = new AcquireDeadlines(60_000);
+    const [pool, other] = [{}, {}];
+    const released: boolean[] = [];
+    const connection = { pool, client: {}, release: (broken: boolean) => released.push(broken) };
+    const first = (await queue.enter(as('a'), deadlines, pool)) as Permit;
+    const [second, third] = [pool, other].map((each) => queue.enter(as('b'), deadlines, each));
+    first.leave(connection);
+    expect((await second)?.connection).toBe(connection);
+    expect(released).toEqual([]);
+    (await second)?.leave(connection);
+    expect((await third)?.connection).toBeUndefined();
+    expect(released).toEqual([false]);
+    (await third)?.leave();
+    const last = (await queue.enter(as('a'), deadlines, pool)) as Permit;
+    last.leave(connection);
+    expect(released).toEqual([false, false]);
+  });
 });

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
+import { NO_POSITION, UnorderedSet } from '../../../core/unordered-set.js';
+import type { UnorderedSetMember } from '../../../core/unordered-set.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /**
@@ -9,17 +11,29 @@ import type { AcquireDeadlines } from './acquire-timeout.js';
  */
 const MIN_FAIR_SHARE_SIZE = 3;
 
+/** A connection of a driver's pool that can be passed from one permit to the next. */
+export interface PassedConnection {
+  readonly pool: object;
+  readonly client: object;
+  readonly release: (broken: boolean) => void;
+}
+
 /** A permit to acquire a connection of the driver's pool. */
-export class Permit {
+export class Permit implements UnorderedSetMember {
+  position = NO_POSITION;
   /** The caller, once resolved; undefined for the application itself. */
   caller: string | undefined;
   /** The acquire deadline, if the permit had to be waited for. */
   until: number | undefined;
   isReleased = false;
+  /** The connection of the permit before this one, if that had one of `pool`. */
+  connection: PassedConnection | undefined;
 
+  /** @param pool the pool of which the permit can take a connection from another permit. */
   constructor(
     private readonly queue: PoolQueue,
     private readonly requester: Requester | undefined,
+    readonly pool: object | undefined,
   ) {}
 
   /** Resolves the caller. Only called if the pool is nearly exhausted, because it costs more than the permit. */
@@ -27,9 +41,12 @@ export class Permit {
     return (this.caller ??= this.requester?.caller);
   }
 
-  /** Releases the permit, once the connection is back in the pool. */
-  leave(): void {
-    this.queue.leave(this);
+  /**
+   * Releases the permit, once the connection is back in the pool. A connection that is passed here goes to the next
+   * permit, or back to its pool if none waits for it.
+   */
+  leave(connection?: PassedConnection): void {
+    this.queue.leave(this, connection);
   }
 
   /** Runs work that may itself acquire connections. */
@@ -50,7 +67,7 @@ interface Waiting {
  * one.
  */
 export class PoolQueue {
-  private readonly held = new Set<Permit>();
+  private readonly held = new UnorderedSet<Permit>();
   /**
    * Waiting permits by caller, in the order of arrival. None of these callers may use a connection that is free at
    * present.
@@ -59,24 +76,41 @@ export class PoolQueue {
   /** The permit of the current asynchronous context. */
   private readonly context = new AsyncLocalStorage<Permit>();
 
-  constructor(private readonly size: number) {}
+  /** The maximum number of connections of one caller. */
+  private readonly share: number;
+
+  constructor(private readonly size: number) {
+    this.share = size < MIN_FAIR_SHARE_SIZE ? size : size - 1;
+  }
 
   /**
    * Acquires a permit; without a requester no caller's share is counted. Rejects with 503 at the deadline. Undefined
    * inside a context that already holds a permit, which would wait for itself.
    */
-  enter(requester: Requester | undefined, deadlines: AcquireDeadlines): MaybePromise<Permit> | undefined {
+  enter(
+    requester: Requester | undefined,
+    deadlines: AcquireDeadlines,
+    pool?: object,
+  ): MaybePromise<Permit> | undefined {
     if (this.context.getStore()?.isReleased === false) return undefined;
-    const permit = new Permit(this, requester);
+    const permit = new Permit(this, requester, pool);
     if (!this.isFreeFor(permit)) return this.wait(permit, deadlines);
     this.held.add(permit);
     return permit;
   }
 
-  leave(permit: Permit): void {
+  leave(permit: Permit, connection?: PassedConnection): void {
     permit.isReleased = true;
     this.held.delete(permit);
-    while (this.waiting.size > 0 && this.serveNext());
+    let passed = connection;
+    for (let next = this.takeNext(); next; next = this.takeNext()) {
+      if (passed && next.permit.pool === passed.pool) {
+        next.permit.connection = passed;
+        passed = undefined;
+      }
+      next.grant();
+    }
+    passed?.release(false);
   }
 
   runInside<Result>(permit: Permit, work: () => Promise<Result>): Promise<Result> {
@@ -85,17 +119,12 @@ export class PoolQueue {
 
   private isFreeFor(permit: Permit): boolean {
     if (this.held.size < this.size - 1) return true;
-    return this.held.size < this.size && this.mayHoldMore(permit.resolveCaller());
+    return this.held.size < this.size && this.heldBy(permit.resolveCaller()) < this.share;
   }
 
-  private mayHoldMore(caller: string | undefined): boolean {
-    return this.size < MIN_FAIR_SHARE_SIZE || caller === undefined || this.heldBy(caller) < this.size - 1;
-  }
-
-  private heldBy(caller: string): number {
-    let count = 0;
-    for (const each of this.held) if (each.resolveCaller() === caller) count++;
-    return count;
+  /** The number of connections that a caller holds; none for the application itself, which is not limited. */
+  private heldBy(caller: string | undefined): number {
+    return caller === undefined ? 0 : this.held.count((each) => each.resolveCaller() === caller);
   }
 
   private wait(permit: Permit, deadlines: AcquireDeadlines): Promise<Permit> {
@@ -106,11 +135,11 @@ export class PoolQueue {
       const entry: Waiting = {
         permit,
         grant: () => {
-          clearDeadline();
+          deadlines.remove(pending);
           resolve(permit);
         },
       };
-      const clearDeadline = deadlines.register(until, (error) => {
+      const pending = deadlines.register(until, (error) => {
         this.remove(caller, entry);
         reject(error);
       });
@@ -121,34 +150,34 @@ export class PoolQueue {
   }
 
   private remove(caller: string | undefined, entry: Waiting): void {
-    const waiting = this.waiting.get(caller)?.filter((each) => each !== entry) ?? [];
-    if (waiting.length > 0) this.waiting.set(caller, waiting);
-    else this.waiting.delete(caller);
+    const waiting = this.waiting.get(caller) ?? [];
+    const index = waiting.indexOf(entry);
+    if (index >= 0) waiting.splice(index, 1);
+    if (waiting.length === 0) this.waiting.delete(caller);
   }
 
-  /** True if the queue has changed, and another permit may be granted. */
-  private serveNext(): boolean {
-    if (this.held.size >= this.size) return false;
-    const chosen = this.next();
-    if (!chosen) return false;
+  /** Removes the waiting permit that comes next, and counts it as held; undefined if none may be granted. */
+  private takeNext(): Waiting | undefined {
+    const chosen = this.waiting.size > 0 && this.held.size < this.size ? this.chooseCaller() : undefined;
+    if (!chosen) return undefined;
     const [caller, waiting] = chosen;
-    const first = waiting.shift();
-    // Moves the caller behind the others with as few connections.
-    this.waiting.delete(caller);
-    if (waiting.length > 0) this.waiting.set(caller, waiting);
-    if (!first) return true;
-    this.held.add(first.permit);
-    first.grant();
-    return true;
+    const next = waiting.shift();
+    if (waiting.length === 0) this.waiting.delete(caller);
+    else if (this.waiting.size > 1) {
+      // Moves the caller behind the others with as few connections.
+      this.waiting.delete(caller);
+      this.waiting.set(caller, waiting);
+    }
+    if (next) this.held.add(next.permit);
+    return next;
   }
 
-  private next(): readonly [string | undefined, Waiting[]] | undefined {
+  private chooseCaller(): readonly [string | undefined, Waiting[]] | undefined {
     let chosen: readonly [string | undefined, Waiting[]] | undefined;
-    let fewest = Infinity;
+    let fewest = this.share;
     for (const each of this.waiting) {
-      const [caller] = each;
-      const holds = caller === undefined ? 0 : this.heldBy(caller);
-      if (holds >= fewest || !this.mayHoldMore(caller)) continue;
+      const holds = this.heldBy(each[0]);
+      if (holds >= fewest) continue;
       chosen = each;
       fewest = holds;
       if (holds === 0) break;

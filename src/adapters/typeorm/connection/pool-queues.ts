@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { Requester } from '../../../core/contracts/requester.js';
 import { isPromise } from '../../../core/maybe-promise.js';
-import type { ReadFrom } from './cancellable-reads.js';
+import type { ReadFrom, Reading } from './cancellable-reads.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Permit } from './pool-queue.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
@@ -19,16 +18,17 @@ export class PoolQueues {
     private readonly rules: { readonly fairShare: boolean; readonly deadlines: AcquireDeadlines },
   ) {}
 
-  /** Runs `use` with a permit, which `use` releases itself. */
+  /**
+   * Runs `use` with a permit, which `use` releases itself. With `pool`, the permit may come with a connection of that
+   * pool.
+   */
   withPermit<Result>(
-    from: ReadFrom,
-    requester: Requester | undefined,
+    { from, requester }: Reading,
     use: (permit: Permit | undefined) => Promise<Result>,
+    pool?: object,
   ): Promise<Result> {
-    const permit = this.queueOf(from).enter(
-      this.rules.fairShare ? requester : undefined,
-      this.rules.deadlines,
-    );
+    const { fairShare, deadlines } = this.rules;
+    const permit = this.queueOf(from).enter(fairShare ? requester : undefined, deadlines, pool);
     return isPromise(permit) ? permit.then(use) : use(permit);
   }
 

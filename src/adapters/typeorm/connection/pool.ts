@@ -1,12 +1,17 @@
 import type { DataSource } from 'typeorm';
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
-import type { Permit } from './pool-queue.js';
+import type { PassedConnection, Permit } from './pool-queue.js';
+import type { CancellableReads, Reading } from './cancellable-reads.js';
 import type { RunningRead } from './running-reads.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /** The part of pg's pool that is used. */
-interface DriverPool {
+export interface DriverPool {
+  readonly options: { readonly maxUses?: number; readonly maxLifetimeSeconds?: number };
+  /** The number of callers that wait for a connection. */
+  readonly waitingCount: number;
   connect(
     callback: (
       error: Error | undefined,
@@ -16,8 +21,11 @@ interface DriverPool {
   ): void;
 }
 
-/** A client of pg. */
-type PooledClient = object;
+/** A client of pg, with the two properties by which pg's pool recognizes one that it must not use again. */
+interface PooledClient {
+  readonly _queryable?: boolean;
+  readonly _ending?: boolean;
+}
 
 interface Pools {
   readonly master?: DriverPool;
@@ -34,13 +42,20 @@ export function poolOf({ driver, options }: DataSource, from: 'primary' | 'repli
   return from === 'replica' && slaves.length > 0 ? slaves[Math.floor(Math.random() * slaves.length)] : master;
 }
 
+/** What all connections of a data source's pools have in common. */
 export interface PoolRules {
   readonly deadlines: AcquireDeadlines;
   readonly isBroken: (error: unknown) => boolean;
-  /** Registers a reading statement, which can be cancelled. */
-  readonly watch?: (connection: unknown) => RunningRead | undefined;
+  readonly reads: CancellableReads;
+}
+
+/** One use of a pooled connection. */
+export interface PoolUse<Result> {
+  readonly use: (connection: unknown) => MaybePromise<Result>;
   /** The permit, released when the connection is back in the pool. */
-  readonly permit?: Permit | undefined;
+  readonly permit: Permit | undefined;
+  /** A read that can be cancelled; undefined for a write. */
+  readonly reading: Reading | undefined;
 }
 
 /**
@@ -49,64 +64,99 @@ export interface PoolRules {
  */
 export async function withPooledConnection<Result>(
   pool: DriverPool,
-  use: (connection: unknown) => Promise<Result>,
-  { deadlines, isBroken, watch, permit }: PoolRules,
+  { use, permit, reading }: PoolUse<Result>,
+  rules: PoolRules,
 ): Promise<Result> {
   // Awaited, because a pool calls back in the asynchronous context of the request that has released the connection.
-  const { client, release: backToPool } = await checkout(
-    pool,
-    deadlines,
-    permit?.until ?? deadlines.deadline(),
-  ).catch((error: unknown) => {
-    permit?.leave();
-    return throwUnreachable(error);
-  });
-  const release = (broken: boolean): void => {
-    backToPool(broken);
-    permit?.leave();
-  };
-  const read = watch?.(client);
-  const returnConnection = (broken: boolean): void => {
-    const cancelled = read?.end();
-    if (cancelled)
-      void cancelled.then((good) => {
-        release(!good);
-      });
-    else release(broken);
-  };
+  const connection =
+    (permit?.connection as PoolConnection | undefined) ?? (await checkout(pool, permit, rules.deadlines));
+  const read = reading && rules.reads.watch(connection.client, reading);
   try {
-    const result = await use(client);
-    returnConnection(false);
+    const result = await use(connection.client);
+    returnConnection(connection, { read, permit, broken: false });
     return result;
   } catch (error) {
-    returnConnection(isBroken(error));
+    returnConnection(connection, { read, permit, broken: rules.isBroken(error) });
     throw error;
   }
+}
+
+interface EndedUse {
+  readonly read: RunningRead | undefined;
+  readonly permit: Permit | undefined;
+  readonly broken: boolean;
+}
+
+/** Returns the connection, and then the permit: after a cancel, once that has completed. */
+function returnConnection(connection: PoolConnection, { read, permit, broken }: EndedUse): void {
+  const cancelled = read?.end();
+  if (cancelled)
+    void cancelled.then((good) => {
+      returnNow(connection, permit, !good);
+    });
+  else returnNow(connection, permit, broken);
+}
+
+/**
+ * Passes the connection to the next permit: through pg's pool it would be idle in between, which costs a timer and a turn of
+ * the event loop.
+ */
+function returnNow(connection: PoolConnection, permit: Permit | undefined, broken: boolean): void {
+  if (permit && !broken && mayBePassed(connection)) {
+    permit.leave(connection);
+    return;
+  }
+  connection.release(broken);
+  permit?.leave();
+}
+
+/**
+ * False if the pool has to decide about the connection: if others wait for one, if it limits the uses or the lifetime of
+ * each, and if it would remove this one.
+ */
+function mayBePassed({ pool, client }: PoolConnection): boolean {
+  const { maxUses = Infinity, maxLifetimeSeconds = 0 } = pool.options;
+  return (
+    pool.waitingCount === 0 &&
+    maxUses === Infinity &&
+    maxLifetimeSeconds === 0 &&
+    client._queryable !== false &&
+    client._ending !== true
+  );
 }
 
 /**
  * Maps a failed connection to a 503 if the server cannot be reached, which only an error code of the operating system
  * identifies.
  */
-export function throwUnreachable(error: unknown): never {
-  throw isSystemCode((error as { code?: unknown } | null | undefined)?.code)
+export function connectionFailure(error: unknown): Error {
+  return isSystemCode((error as { code?: unknown } | null | undefined)?.code)
     ? new DatabaseUnavailable({ cause: error })
-    : error;
+    : (error as Error);
 }
 
-interface PoolCheckout {
+interface PoolConnection extends PassedConnection {
+  readonly pool: DriverPool;
   readonly client: PooledClient;
-  readonly release: (broken?: boolean) => void;
 }
 
-function checkout(pool: DriverPool, deadlines: AcquireDeadlines, until: number): Promise<PoolCheckout> {
+/** Rejects with a 503 at the deadline, and if the server cannot be reached. The permit is released on failure. */
+function checkout(
+  pool: DriverPool,
+  permit: Permit | undefined,
+  deadlines: AcquireDeadlines,
+): Promise<PoolConnection> {
   return new Promise((resolve, reject) => {
-    const leave = deadlines.register(until, reject);
+    const fail = (error: unknown): void => {
+      permit?.leave();
+      reject(connectionFailure(error));
+    };
+    const pending = deadlines.register(permit?.until ?? deadlines.deadline(), fail);
     pool.connect((error, client, release) => {
-      const isInTime = leave();
-      if (error || !client) reject(error ?? new Error('The pool has no connection'));
-      else if (!isInTime) release();
-      else resolve({ client, release });
+      const isInTime = deadlines.remove(pending);
+      if (isInTime && (error || !client)) fail(error ?? new Error('The pool has no connection'));
+      else if (isInTime && client) resolve({ pool, client, release });
+      else if (client) release();
     });
   });
 }

@@ -4,7 +4,7 @@ import type { CancellableReads, Reading } from './cancellable-reads.js';
 import type { ConnectionErrors } from './connection-errors.js';
 import type { Permit } from './pool-queue.js';
 import type { PoolQueues } from './pool-queues.js';
-import { throwUnreachable } from './pool.js';
+import { connectionFailure } from './pool.js';
 import type { RunningRead } from './running-reads.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
@@ -33,13 +33,11 @@ export interface QueryRunnerPoolParts {
 export class QueryRunnerPool {
   constructor(private readonly parts: QueryRunnerPoolParts) {}
 
-  withPermit<Result>(
-    { from, requester }: Reading,
+  private withPermit<Result>(
+    reading: Reading,
     use: (permit: Permit | undefined) => Promise<Result>,
   ): Promise<Result> {
-    return this.parts.dialect.oneConnection
-      ? use(undefined)
-      : this.parts.queues.withPermit(from, requester, use);
+    return this.parts.dialect.oneConnection ? use(undefined) : this.parts.queues.withPermit(reading, use);
   }
 
   acquire<Result>(
@@ -53,7 +51,7 @@ export class QueryRunnerPool {
       const connecting: Promise<unknown> = runner.connect();
       const connection = this.parts.dialect.oneConnection
         ? await connecting
-        : await this.connected(runner, connecting.catch(throwUnreachable), permit);
+        : await this.connected(runner, connecting, permit);
       const read = cancellable ? this.parts.reads.watch(connection, reading) : undefined;
       const acquired: PooledRunner = { runner, connection, broken: false };
       const { sqlite } = this.parts;
@@ -110,7 +108,7 @@ export class QueryRunnerPool {
     } catch (error) {
       permit?.leave();
       void connecting.then(() => runner.release()).catch(() => undefined);
-      throw error;
+      throw connectionFailure(error);
     }
   }
 }

@@ -1,4 +1,6 @@
 import type { Requester } from '../../../core/contracts/requester.js';
+import { NO_POSITION, UnorderedSet } from '../../../core/unordered-set.js';
+import type { UnorderedSetMember } from '../../../core/unordered-set.js';
 import type { StatementCanceller } from '../../../sql/dialects/statement-canceller.js';
 
 /** The interval of the checks in milliseconds. */
@@ -20,10 +22,10 @@ export interface ReadRules {
 
 /**
  * The running reads of the whole process on database servers. One timer cancels those whose client has disconnected and
- * those beyond the time limit at the server. A read that ends before the next check costs one entry in a set.
+ * those beyond the time limit at the server. A read that ends before the next check costs one entry of an array.
  */
 class RunningReads {
-  private readonly running = new Set<RunningRead>();
+  private readonly running = new UnorderedSet<RunningRead>();
   private timer: NodeJS.Timeout | undefined;
   private readonly queue: RunningRead[] = [];
   private cancelling = 0;
@@ -47,11 +49,11 @@ class RunningReads {
       return;
     }
     const now = performance.now();
-    for (const read of this.running) {
-      if (!read.isToBeCancelled(now)) continue;
+    this.running.forEach((read) => {
+      if (!read.isToBeCancelled(now)) return;
       this.running.delete(read);
       this.queue.push(read);
-    }
+    });
     this.cancelNext();
   }
 
@@ -71,7 +73,8 @@ class RunningReads {
 const READS = new RunningReads();
 
 /** The reads of one request over one connection: a single statement, or the few of one page. */
-export class RunningRead {
+export class RunningRead implements UnorderedSetMember {
+  position = NO_POSITION;
   private readonly startedAt = performance.now();
   /** Once a cancel has been sent: whether the connection can be reused. */
   private cancelled: Promise<boolean> | undefined;

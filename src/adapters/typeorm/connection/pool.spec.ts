@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import { AcquireDeadlines } from './acquire-timeout.js';
+import type { CancellableReads } from './cancellable-reads.js';
+import { PoolQueue } from './pool-queue.js';
+import type { Permit } from './pool-queue.js';
+import { withPooledConnection } from './pool.js';
+import type { DriverPool } from './pool.js';
+
+type Client = { _queryable?: boolean; _ending?: boolean };
+
+/** A pool of one connection, which counts how often it was taken and returned. */
+class FakePool implements DriverPool {
+  taken = 0;
+  readonly returned: boolean[] = [];
+  waitingCount = 0;
+  readonly client: Client = {};
+
+  constructor(readonly options: DriverPool['options'] = {}) {}
+
+  connect(callback: Parameters<DriverPool['connect']>[0]): void {
+    this.taken++;
+    callback(undefined, this.client, (broken = false) => this.returned.push(broken));
+  }
+}
+
+const LOST = new Error('connection lost');
+const deadlines = new AcquireDeadlines(60_000);
+const rules = {
+  deadlines,
+  isBroken: (error: unknown) => error === LOST,
+  reads: {} as CancellableReads,
+};
+
+/** Runs two uses of the pool, of which the second waits for the first. */
+async function runTwo(pool: FakePool, first: () => Promise<unknown>): Promise<unknown> {
+  const queue = new PoolQueue(1);
+  const run = async (use: () => Promise<unknown>): Promise<unknown> => {
+    const permit = (await queue.enter(undefined, deadlines, pool)) as Permit;
+    return withPooledConnection(pool, { use, permit, reading: undefined }, rules);
+  };
+  const results = await Promise.allSettled([run(first), run(() => Promise.resolve('second'))]);
+  expect(results[1]).toEqual({ status: 'fulfilled', value: 'second' });
+  return results[0];
+}
+
+describe('a pooled connection', () => {
+  test('is passed to the next statement, and returned after the last', async () => {
+    const pool = new FakePool();
+    await runTwo(pool, () => Promise.resolve());
+    expect(pool).toMatchObject({ taken: 1, returned: [false] });
+  });
+
+  test('is passed after an error of the statement', async () => {
+    const pool = new FakePool();
+    const error = new Error('duplicate key');
+    expect(await runTwo(pool, () => Promise.reject(error))).toMatchObject({ reason: error });
+    expect(pool).toMatchObject({ taken: 1, returned: [false] });
+  });
+
+  test.each<readonly [string, FakePool, (pool: FakePool) => unknown]>([
+    ['others wait in the pool', new FakePool(), (pool) => (pool.waitingCount = 1)],
+    ['the pool limits its uses', new FakePool({ maxUses: 100 }), () => undefined],
+    ['the pool limits its lifetime', new FakePool({ maxLifetimeSeconds: 60 }), () => undefined],
+    ['the driver cannot use it', new FakePool(), ({ client }) => (client._queryable = false)],
+    ['the driver is ending it', new FakePool(), ({ client }) => (client._ending = true)],
+  ])('is returned to the pool if %s', async (_, pool, change) => {
+    await runTwo(pool, () => Promise.resolve(change(pool)));
+    expect(pool).toMatchObject({ taken: 2, returned: [false, false] });
+  });
+
+  test('is removed from the pool if it was lost', async () => {
+    const pool = new FakePool();
+    await runTwo(pool, () => Promise.reject(LOST));
+    expect(pool).toMatchObject({ taken: 2, returned: [true, false] });
+  });
+});
