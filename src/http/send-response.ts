@@ -102,22 +102,40 @@ export function setConnectionHeader(response: ServerResponse, target: HeaderTarg
 }
 
 async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
+  const iterator = pieces[Symbol.asyncIterator]();
   // HEAD has no body: the first page has shown that there is no error.
   if (target.req.method === 'HEAD') {
-    await pieces[Symbol.asyncIterator]().return?.();
+    await iterator.return?.();
     target.end();
     return;
   }
   try {
-    for await (const piece of pieces) {
-      if (target.destroyed || target.writableEnded) return;
-      if (!target.write(piece)) await waitForDrain(target);
-    }
-    target.end();
+    while (await writePiece(target, iterator));
   } catch (error) {
     target.destroy();
     throw error;
   }
+}
+
+/**
+ * Writes the next piece. False after the last one, and if the client has disconnected. A function of its own, because the
+ * frame of a loop would keep each piece until the next one has been read.
+ */
+async function writePiece(
+  target: ServerResponse,
+  iterator: AsyncIterator<string | Uint8Array>,
+): Promise<boolean> {
+  const piece = await iterator.next();
+  if (piece.done === true) {
+    target.end();
+    return false;
+  }
+  if (target.destroyed || target.writableEnded) {
+    await iterator.return?.();
+    return false;
+  }
+  if (!target.write(piece.value)) await waitForDrain(target);
+  return true;
 }
 
 /** Resolves when the client has received what was written, or has disconnected. */

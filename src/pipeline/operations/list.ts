@@ -117,23 +117,61 @@ async function renderPages(texts: AsyncIterable<string>): Promise<ResponseBody> 
   if (first.done === true) return { kind: 'text', text: '[]' };
   if (second.done === true) return { kind: 'text', text: `[${first.value}]` };
   // Both are read here, so that an error of serialization becomes an ordinary error response.
-  return { kind: 'stream', pieces: pieces([first.value, second.value], iterator) };
+  return { kind: 'stream', pieces: new JsonArrayPieces([first.value, second.value], iterator) };
 }
 
-async function* pieces(readPages: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
-  try {
-    let separator = '[';
-    for (const page of readPages.filter((each) => each !== '')) {
-      yield separator + page;
-      separator = ',';
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** The pieces of a JSON array. It refers to no page that it has returned, as the frame of a generator would. */
+class JsonArrayPieces implements AsyncIterableIterator<string> {
+  private separator = '[';
+  private hasEnded = false;
+
+  /** @param pages the pages that have been read already. */
+  constructor(
+    private readonly pages: string[],
+    private readonly rest: AsyncIterator<string>,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string>> {
+    if (this.hasEnded) return DONE;
+    try {
+      const page = await this.nextPage();
+      if (page === undefined) return await this.end();
+      const value = this.separator + page;
+      this.separator = ',';
+      return { done: false, value };
+    } catch (error) {
+      await this.return();
+      throw error;
     }
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-      if (next.value === '') continue;
-      yield separator + next.value;
-      separator = ',';
+  }
+
+  async return(): Promise<IteratorResult<string>> {
+    this.hasEnded = true;
+    await this.rest.return?.();
+    return DONE;
+  }
+
+  private async end(): Promise<IteratorResult<string>> {
+    await this.return();
+    return { done: false, value: this.separator === '[' ? '[]' : ']' };
+  }
+
+  /** The next page that has rows; undefined at the end. */
+  private async nextPage(): Promise<string | undefined> {
+    for (;;) {
+      const page = this.pages.shift() ?? (await this.readRest());
+      if (page !== '') return page;
     }
-    yield separator === '[' ? '[]' : ']';
-  } finally {
-    await rest.return?.();
+  }
+
+  private async readRest(): Promise<string | undefined> {
+    const next = await this.rest.next();
+    return next.done === true ? undefined : next.value;
   }
 }

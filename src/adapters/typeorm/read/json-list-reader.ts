@@ -78,26 +78,9 @@ export class JsonListReader {
     const limit = pace.rows;
     return mapMaybe(this.readPage(list, undefined, limit), (page) => {
       if (!page) return '';
-      return page.count < limit ? page.text : this.streamPages(list, page, pace);
+      if (page.count < limit) return page.text;
+      return new JsonPages(page, pace, (after, rows) => this.readPage(list, after, rows));
     });
-  }
-
-  private async *streamPages(list: JsonList, first: JsonListPage, pace: PagePace): AsyncGenerator<string> {
-    let blocking: BlockingTime | undefined;
-    for (let page = first; ;) {
-      yield page.text;
-      if (blocking) pace.learn(blocking.milliseconds);
-      await nextTurn();
-      blocking = new BlockingTime();
-      const limit = pace.rows;
-      const next = await this.readPage(list, page.last, limit);
-      if (!next) return;
-      if (next.count < limit) {
-        yield next.text;
-        return;
-      }
-      page = next;
-    }
   }
 
   /** Undefined once the client has disconnected. */
@@ -206,6 +189,60 @@ function pageOf(
     parent: after ? undefined : parent,
     count: undefined,
   };
+}
+
+type ReadPage = (after: readonly unknown[], limit: number) => MaybePromise<JsonListPage | undefined>;
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * The texts of the pages of a long list. It refers to no page that it has returned, as the frame of a generator would: the
+ * pages of all lists that wait for their turn would be copied by each garbage collection of the young generation.
+ */
+class JsonPages implements AsyncIterableIterator<string> {
+  private blocking: BlockingTime | undefined;
+  /** The cursor values of the last row that was read; undefined at the end. */
+  private after: readonly unknown[] | undefined;
+
+  constructor(
+    private first: JsonListPage | undefined,
+    private readonly pace: PagePace,
+    private readonly readPage: ReadPage,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<string>> {
+    const { first } = this;
+    if (!first) return this.readNext();
+    this.first = undefined;
+    this.after = first.last;
+    return { done: false, value: first.text };
+  }
+
+  return(): Promise<IteratorResult<string>> {
+    this.first = undefined;
+    this.after = undefined;
+    return Promise.resolve(DONE);
+  }
+
+  /** Reads the next page in a turn of the event loop of its own. */
+  private async readNext(): Promise<IteratorResult<string>> {
+    const { after, pace } = this;
+    if (!after) return DONE;
+    // An error ends the iteration.
+    this.after = undefined;
+    if (this.blocking) pace.learn(this.blocking.milliseconds);
+    await nextTurn();
+    this.blocking = new BlockingTime();
+    const limit = pace.rows;
+    const page = await this.readPage(after, limit);
+    if (!page) return DONE;
+    if (page.count === limit) this.after = page.last;
+    return { done: false, value: page.text };
+  }
 }
 
 /** A set of names with a bounded size: it is cleared when it is full. */
