@@ -147,9 +147,9 @@ export interface ColumnValue {
 /** The application's hooks inside the transaction of a write; an error rolls it back. */
 export interface TransactionHooks {
   /** Called after validation and before the entity is written, which the hook may still modify. */
-  readonly before?: (entity: object, transaction: object) => Promise<void>;
+  readonly before?: ((entity: object, transaction: object) => Promise<void>) | undefined;
   /** Called once the entity is written, and before the response is read back. */
-  readonly after?: (entity: object, transaction: object) => Promise<void>;
+  readonly after?: ((entity: object, transaction: object) => Promise<void>) | undefined;
 }
 
 /** A callback inside the transaction that has written these rows, with their final values; an error rolls it back. */

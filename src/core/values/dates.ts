@@ -50,7 +50,12 @@ export function parseDatetime(input: unknown, type: TypeOf<'datetime'>): Outcome
 /** Formats an instant: `instant` in epoch milliseconds of a whole second, `micros` with up to six digits of the fraction. */
 export function formatInstant(instant: number, micros: string, digits: number): string {
   const whole = new Date(instant).toISOString().slice(0, 19);
-  return `${whole}.${micros.padEnd(6, '0').slice(0, digits)}Z`;
+  return `${whole}.${formatFraction(micros, digits)}Z`;
+}
+
+/** The given number of digits of a fraction, at most six. */
+export function formatFraction(fraction: string, digits: number): string {
+  return fraction.padEnd(6, '0').slice(0, digits);
 }
 
 function dayNumber(text: string): number | undefined {

@@ -28,8 +28,8 @@ function deleteRow({ adapter, preconditions }: PipelineServices): Stage {
     const { precondition, resource } = context;
     const where = objectCondition(context);
     const value = resource.returnDeleted ? await visibleToGet(context, where, adapter) : undefined;
-    const plan = planDelete(context, precondition ? conjunction([where, precondition.where]) : where);
-    const isDeleted = await adapter.write({ ...plan, expected: precondition?.expected });
+    const selected = precondition ? conjunction([where, precondition.where]) : where;
+    const isDeleted = await adapter.write(planDelete(context, selected, precondition?.expected));
     if (!isDeleted) throw await preconditions.explainFailure(context, where);
     context.result = { value };
   };

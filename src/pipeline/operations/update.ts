@@ -62,8 +62,9 @@ async function updateRow(
     operation,
     body,
     where: precondition ? conjunction([where, precondition.where]) : where,
+    expected: precondition?.expected,
   });
-  const row = await adapter.write({ ...plan, expected: precondition?.expected });
+  const row = await adapter.write(plan);
   if (!row) throw await preconditions.explainFailure(context, where);
   context.result = { value: await representExpanded(row, context), row };
 }

@@ -25,6 +25,20 @@ describe('in UTC', () => {
     expect(instantOf(text, 'utc', digits)).toBe(instant);
   });
 
+  test('converts every day of a common year and of a leap year', () => {
+    for (let day = 0; day < 731; day++) {
+      const instant = new Date(
+        Date.UTC(2023, 0, 1 + day, day % 24, day % 60, (day * 7) % 60, day),
+      ).toISOString();
+      expect(instantOf(instant.replace('T', ' ').slice(0, -1), 'utc', 3)).toBe(instant);
+    }
+  });
+
+  test('converts parts out of range as Date does', () => {
+    expect(instantOf('2023-02-29 23:59:60.000', 'utc', 3)).toBe('2023-03-02T00:00:00.000Z');
+    expect(instantOf('0000-01-01 00:00:00.000', 'utc', 3)).toBe('0000-01-01 00:00:00.000');
+  });
+
   test.each([
     ['0001-01-01 00:00:00.000', '0001-01-01T00:00:00.000Z'],
     ['0050-06-01 12:00:00.500', '0050-06-01T12:00:00.500Z'],

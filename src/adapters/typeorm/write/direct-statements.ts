@@ -92,7 +92,7 @@ export class DirectStatements {
     return this.shapes.ofWrite(
       JSON.stringify(['update', changes.changes.map(statementShape), targetsOf(keys), as !== undefined]),
       {
-        written: [...parametersOfChanges(changes), ...(as ? as.row.state : [])],
+        written: as ? [...parametersOfChanges(changes), ...as.row.state] : parametersOfChanges(changes),
         conditions: [where, ...keys.map((key) => key.where)],
       },
       () => {
@@ -187,14 +187,16 @@ export function compileChanges({ changes, computed }: RowChanges, scope: Scope):
   return [...assigned, ...updated];
 }
 
-export function parametersOfChanges({ changes, computed }: RowChanges): readonly unknown[] {
-  const assigned = changes.flatMap((change) =>
-    keepsEqualValue(change) ? [change.raw, change.raw] : [change.raw],
-  );
-  const compared = isAlwaysChanged(changes)
-    ? []
-    : changes.flatMap(({ raw, detection }) => (detection === 'always' ? [] : [raw]));
-  return [...assigned, ...computed.flatMap(() => compared)];
+export function parametersOfChanges({ changes, computed }: RowChanges): unknown[] {
+  const parameters: unknown[] = [];
+  for (const change of changes) {
+    parameters.push(change.raw);
+    if (keepsEqualValue(change)) parameters.push(change.raw);
+  }
+  if (computed.length === 0 || isAlwaysChanged(changes)) return parameters;
+  const compared = changes.filter(({ detection }) => detection !== 'always').map(({ raw }) => raw);
+  for (let index = 0; index < computed.length; index++) parameters.push(...compared);
+  return parameters;
 }
 
 /** Whether an equal value may be stored in another form, which TypeORM would leave as it is. */
