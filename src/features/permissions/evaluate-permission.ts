@@ -201,10 +201,12 @@ function visibleToAllOf(
 }
 
 function intersectVisible(evaluated: readonly VisibleRows[]): VisibleRows {
-  const denies = evaluated.some((each) => each.denies);
-  const rows = evaluated
-    .flatMap((each) => (each.rows === undefined ? [] : [each.rows]))
-    .reduce<'all' | RowFilter>(bothRows, 'all');
+  let denies = false;
+  let rows: 'all' | RowFilter = 'all';
+  for (const each of evaluated) {
+    denies ||= each.denies;
+    if (each.rows !== undefined) rows = bothRows(rows, each.rows);
+  }
   return { denies, rows: denies && rows === 'all' ? undefined : rows };
 }
 

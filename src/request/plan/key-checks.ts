@@ -42,8 +42,8 @@ function planRemainingChecks(
 }
 
 /** Restricts the rows to which a key in a body may refer. */
-function planKeyCheck({ rows: withKey, ...key }: BodyKey, rows: Condition): KeyCheck {
-  return { ...key, where: conjunction([rows, withKey]) };
+function planKeyCheck({ relation, path, key, rows: withKey }: BodyKey, rows: Condition): KeyCheck {
+  return { relation, path, key, where: conjunction([rows, withKey]) };
 }
 
 /** All keys in a body, by a relation or by its foreign key column, including those in embedded objects. */

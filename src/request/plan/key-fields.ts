@@ -50,24 +50,21 @@ export function keyErrorsIn(
   { key, fields }: ResourceSchema,
 ): FieldErrors | undefined {
   const [column, ...more] = key.columns;
-  const path =
-    column && more.length === 0 && !key.via
-      ? pathOfDots(Object.fromEntries(values), fields, column.id)
-      : undefined;
+  const path = column && more.length === 0 && !key.via ? pathOfDots(values, fields, column.id) : undefined;
   return path && errorAt(path, 'A key cannot be "." or "..": no URL would lead to it.');
 }
 
 function pathOfDots(
-  values: Readonly<Record<string, unknown>>,
+  values: ReadonlyMap<string, unknown>,
   fields: readonly Field[],
   columnId: string,
 ): readonly string[] | undefined {
   for (const field of fields) {
-    const value = values[field.name];
+    const value = values.get(field.name);
     if (field.kind === 'column' && field.column.id === columnId)
       return DOTS.includes(value) ? [field.name] : undefined;
     if (field.kind !== 'embedded' || typeof value !== 'object' || value === null) continue;
-    const inner = pathOfDots({ ...value }, field.fields, columnId);
+    const inner = pathOfDots(new Map(Object.entries(value)), field.fields, columnId);
     if (inner) return [field.name, ...inner];
   }
   return undefined;
