@@ -89,7 +89,8 @@ export type { ConditionalOptions } from './core/contracts/conditional.js';
 export type { IdempotencyOptions } from './core/contracts/idempotency.js';
 export { IdempotencyRecord } from './adapters/typeorm/idempotency/idempotency-record.js';
 export { and, or, where } from './core/query/row-filter.js';
-export type { Lookup, RowFilter } from './core/query/row-filter.js';
+export type { Lookup } from './core/query/lookups.js';
+export type { RowFilter } from './core/query/row-filter.js';
 
 export { ModelSerializer } from './features/serialization/model-serializer.js';
 export type {

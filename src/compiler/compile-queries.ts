@@ -10,7 +10,7 @@ import type {
   SearchField,
 } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { Lookup } from '../core/query/row-filter.js';
+import type { Lookup } from '../core/query/lookups.js';
 import { parameterType } from '../core/values/parameter-type.js';
 import { keyOperands, resolveFilterPath, resolveReadablePath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';

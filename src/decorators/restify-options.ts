@@ -15,7 +15,7 @@ import type { ParameterNames } from '../core/schema/parameter-names.js';
 import type { Pagination } from '../core/contracts/pagination.js';
 import type { Renderer } from '../core/contracts/renderer.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
-import type { Lookup } from '../core/query/row-filter.js';
+import type { Lookup } from '../core/query/lookups.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelectionOptions } from '../core/contracts/field-selection.js';
 

@@ -1,4 +1,4 @@
-import { TEXT_LOOKUPS } from '../core/query/row-filter.js';
+import { TEXT_LOOKUPS } from '../core/query/lookups.js';
 import { outwardType } from '../core/schema/column.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { PaginationDescription } from '../core/contracts/pagination.js';

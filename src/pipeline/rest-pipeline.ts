@@ -11,7 +11,7 @@ import { writeMany } from '../features/bulk/bulk-write.stage.js';
 import { readPrecondition } from '../features/conditional-requests/precondition.stages.js';
 import { addValidators, applyCacheHeaders } from '../features/conditional-requests/validator.stages.js';
 import { nameSearchErrors } from '../features/filtering/search-filter.js';
-import { identifyRequest } from '../features/idempotency/idempotency.stage.js';
+import { identifyIdempotentRequest } from '../features/idempotency/idempotency.stage.js';
 import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat } from '../features/rendering/negotiate-format.stage.js';
 import { renderResult } from '../features/rendering/render.stage.js';
@@ -151,7 +151,7 @@ export function compileHandler(
     prepare: [
       parseKeys,
       identifyRequester,
-      ...identifyRequest(resource, operation.method),
+      ...identifyIdempotentRequest(resource, operation.method),
       ...(route.parent ? [findParent(adapter)] : []),
       ...(isBulk ? [] : readPrecondition(resource, operation.name, adapter)),
     ],

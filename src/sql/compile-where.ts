@@ -1,7 +1,7 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import { ALWAYS } from '../core/query/condition.js';
 import type { Condition, Operand, TermMatch } from '../core/query/condition.js';
-import type { Lookup } from '../core/query/row-filter.js';
+import type { Lookup } from '../core/query/lookups.js';
 import type { DataType } from '../core/schema/data-type.js';
 import type { OrderTerm, ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';

@@ -1,6 +1,6 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Condition, Operand } from '../core/query/condition.js';
-import type { Lookup } from '../core/query/row-filter.js';
+import type { Lookup } from '../core/query/lookups.js';
 import type { Dialect } from './dialects/dialect.js';
 import type { Statement } from './statement.js';
 

@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { IsDate, IsDateString, IsEmail, IsISO8601, IsRFC3339, ValidateNested } from 'class-validator';
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  Entity,
+  JoinColumn,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -51,6 +60,15 @@ class VdStay {
   @IsRFC3339() @Column() since: Date;
 }
 
+@Restify('vd')
+@Entity('vd_visit')
+class VdVisit {
+  @PrimaryGeneratedColumn() id: number;
+  @Column('int') room_id: number;
+  @ManyToOne(() => VdRoom, { nullable: false }) @JoinColumn({ name: 'room_id' }) room: Relation<VdRoom>;
+  @IsISO8601({ strict: true, strictSeparator: true }) @Column() since: Date;
+}
+
 const TEXT = '2022-10-02T09:23:28Z';
 const GOOD = { starts: TEXT, ends: TEXT, told: TEXT, made: TEXT, span: { until: TEXT } };
 
@@ -58,7 +76,7 @@ onEachDatabase('validators of texts on a column of dates', (database) => {
   let started: StartedApp;
   const PATH = '/rest/v1/vd/vdevent/';
   beforeAll(async () => {
-    started = await startApp({ entities: [VdEvent, VdGuest, VdRoom, VdStay], database });
+    started = await startApp({ entities: [VdEvent, VdGuest, VdRoom, VdStay, VdVisit], database });
     expect(await started.client.post(PATH, { name: 'first', ...GOOD })).toMatchObject({ status: 201 });
   });
   afterAll(() => started.close());
@@ -125,5 +143,18 @@ onEachDatabase('validators of texts on a column of dates', (database) => {
     const stays = '/rest/v1/vd/vdguest/1/rooms/';
     expect((await client.post(stays, { vdRoomId: 1, since: odd.told })).status).toBe(400);
     expect((await client.post(stays, { vdRoomId: 1, since: TEXT })).status).toBe(201);
+  });
+
+  test('see the text also beside a relation and a column of one foreign key', async () => {
+    const { client } = started;
+    const path = '/rest/v1/vd/vdvisit/';
+    expect(await client.post('/rest/v1/vd/vdroom/', { id: 7 })).toMatchObject({ status: 201 });
+    expect(await client.post(path, { room: 7, since: TEXT })).toMatchObject({ status: 201 });
+    for (const body of [{ room: 7 }, { room_id: 7 }, { room: 7, room_id: 7 }]) {
+      const refused = await client.post(path, { ...body, since: '2022-10-02 09:23' });
+      expect(refused).toMatchObject({ status: 400, json: { since: expect.anything() } });
+    }
+    const changed = await client.patch(`${path}1/`, { since: '2022-10-02 09:23' });
+    expect(changed).toMatchObject({ status: 400, json: { since: expect.anything() } });
   });
 });

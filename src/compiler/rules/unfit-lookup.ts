@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import { LOOKUPS, TEXT_LOOKUPS } from '../../core/query/row-filter.js';
-import type { Lookup } from '../../core/query/row-filter.js';
+import { LOOKUPS, TEXT_LOOKUPS } from '../../core/query/lookups.js';
+import type { Lookup } from '../../core/query/lookups.js';
 import { isScalar } from '../../core/schema/data-type.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import type { ResolvedPath } from '../resolve-path.js';

@@ -1,6 +1,6 @@
 import type { DataType } from '../schema/data-type.js';
 import type { ChoiceDescription, FieldDescription } from './field-description.js';
-import type { Lookup } from '../query/row-filter.js';
+import type { Lookup } from '../query/lookups.js';
 import type { RouteKind } from '../schema/route.js';
 
 /** The media type of a description that is requested with GET in place of OPTIONS. */

@@ -2,7 +2,7 @@ import type { Json } from '../errors/rest-exception.js';
 import type { Column } from '../schema/column.js';
 import type { Relation } from '../schema/relation.js';
 import type { Key } from '../schema/resource-schema.js';
-import type { Lookup } from './row-filter.js';
+import type { Lookup } from './lookups.js';
 
 /** A column of a resource, or of another one over to-one relations. */
 export interface Operand {

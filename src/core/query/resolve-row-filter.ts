@@ -4,7 +4,7 @@ import type { Condition, Operand } from './condition.js';
 import type { Column } from '../schema/column.js';
 import type { Relation } from '../schema/relation.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
-import { LOOKUPS, TEXT_LOOKUPS } from './row-filter.js';
+import { LOOKUPS, TEXT_LOOKUPS } from './lookups.js';
 import type { RowFilter } from './row-filter.js';
 import { parseStored } from '../values/parse-compared.js';
 import { parseValue } from '../values/parse-value.js';

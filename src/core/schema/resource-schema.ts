@@ -1,6 +1,6 @@
 import type { CustomFilterRows } from '../contracts/custom-filter.js';
 import type { Condition, NullsPlace, Operand, TermMatch } from '../query/condition.js';
-import type { Lookup } from '../query/row-filter.js';
+import type { Lookup } from '../query/lookups.js';
 import type { ObjectLabel } from './object-label.js';
 import type { Column } from './column.js';
 import type { DataType } from './data-type.js';

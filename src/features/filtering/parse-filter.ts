@@ -5,7 +5,7 @@ import type { Column } from '../../core/schema/column.js';
 import type { FilterContext } from '../../core/contracts/filter-backend.js';
 import type { FieldTerm, FilterTerm, CustomTerm } from '../../core/schema/resource-schema.js';
 import type { DataType } from '../../core/schema/data-type.js';
-import { TEXT_LOOKUPS } from '../../core/query/row-filter.js';
+import { TEXT_LOOKUPS } from '../../core/query/lookups.js';
 import { decodedSegment } from '../../core/values/keys.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';

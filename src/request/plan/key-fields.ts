@@ -45,7 +45,7 @@ function isOf(field: Field, columnId: string): boolean {
 const DOTS: readonly unknown[] = ['.', '..'];
 
 /** The error of a key chosen by the client that no URL could address. */
-export function keyErrorsIn(
+export function unaddressableKeyErrors(
   values: ReadonlyMap<string, unknown>,
   { key, fields }: ResourceSchema,
 ): FieldErrors | undefined {

@@ -20,7 +20,7 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../request-input.js';
 import { conditionAfterWrite, planKeyChecks } from './key-checks.js';
-import { keyErrorsIn } from './key-fields.js';
+import { unaddressableKeyErrors } from './key-fields.js';
 import { assignKeyChecks, resolveDuplicateReferences } from './resolve-duplicate-references.js';
 import { planAddedValues } from './plan-hook-values.js';
 import { joiningPairs } from './plan-read.js';
@@ -83,7 +83,7 @@ function withErrors(
   { resource }: RestContext,
   fixed: readonly ColumnValue[],
 ): ParsedBody {
-  const wrongKey = keyErrorsIn(parsed.values, resource);
+  const wrongKey = unaddressableKeyErrors(parsed.values, resource);
   const isUnreferable = fixed.some(({ value }) => value === null);
   if (!wrongKey && !isUnreferable) return parsed;
   const errors = emptyFieldErrors();

@@ -42,7 +42,7 @@ export function resolveDuplicateReferences(
       for (const { path } of [byRelation, byColumn]) values = withoutValue(values, path);
     }
   }
-  return { body: { values, errors }, duplicateReferences };
+  return { body: { values, errors, sent: body.sent }, duplicateReferences };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { TermMatch } from '../../core/query/condition.js';
-import type { Lookup } from '../../core/query/row-filter.js';
+import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import type { Lookup } from '../../core/query/row-filter.js';
+import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';

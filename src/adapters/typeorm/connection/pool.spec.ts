@@ -15,7 +15,7 @@ class FakePool implements DriverPool {
   waitingCount = 0;
   readonly client: Client = {};
 
-  constructor(readonly options: DriverPool['options'] = {}) {}
+  constructor(readonly options: NonNullable<DriverPool['options']> = {}) {}
 
   connect(callback: Parameters<DriverPool['connect']>[0]): void {
     this.taken++;
@@ -32,7 +32,7 @@ const rules = {
 };
 
 /** Runs two uses of the pool, of which the second waits for the first. */
-async function runTwo(pool: FakePool, first: () => Promise<unknown>): Promise<unknown> {
+async function runTwo(pool: DriverPool, first: () => Promise<unknown>): Promise<unknown> {
   const queue = new PoolQueue(1);
   const run = async (use: () => Promise<unknown>): Promise<unknown> => {
     const permit = (await queue.enter(undefined, deadlines, pool)) as Permit;
@@ -72,5 +72,16 @@ describe('a pooled connection', () => {
     const pool = new FakePool();
     await runTwo(pool, () => Promise.reject(LOST));
     expect(pool).toMatchObject({ taken: 2, returned: [true, false] });
+  });
+
+  test('is returned to a pool that is not that of pg', async () => {
+    const pool = new FakePool();
+    const other: DriverPool = {
+      connect: (callback) => {
+        pool.connect(callback);
+      },
+    };
+    await runTwo(other, () => Promise.resolve());
+    expect(pool).toMatchObject({ taken: 2, returned: [false, false] });
   });
 });

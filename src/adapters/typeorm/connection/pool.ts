@@ -7,11 +7,11 @@ import type { CancellableReads, Reading } from './cancellable-reads.js';
 import type { RunningRead } from './running-reads.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
-/** The part of pg's pool that is used. */
+/** The part of pg's pool that is used. A replacement of pg, such as a database in memory, may have less. */
 export interface DriverPool {
-  readonly options: { readonly maxUses?: number; readonly maxLifetimeSeconds?: number };
+  readonly options?: { readonly maxUses?: number; readonly maxLifetimeSeconds?: number };
   /** The number of callers that wait for a connection. */
-  readonly waitingCount: number;
+  readonly waitingCount?: number;
   connect(
     callback: (
       error: Error | undefined,
@@ -115,7 +115,7 @@ function returnNow(connection: PoolConnection, permit: Permit | undefined, broke
  * each, and if it would remove this one.
  */
 function mayBePassed({ pool, client }: PoolConnection): boolean {
-  const { maxUses = Infinity, maxLifetimeSeconds = 0 } = pool.options;
+  const { maxUses = Infinity, maxLifetimeSeconds = 0 } = pool.options ?? {};
   return (
     pool.waitingCount === 0 &&
     maxUses === Infinity &&
