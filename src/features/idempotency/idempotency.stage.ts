@@ -20,7 +20,10 @@ import { represent } from '../../request/represent-row.js';
 import { ModelSerializer } from '../serialization/model-serializer.js';
 
 /** Identifies a request that creates rows by its `Idempotency-Key`, in models that store their responses. */
-export function identifyIdempotentRequest({ idempotency: rules }: Resource, method: string): readonly Stage[] {
+export function identifyIdempotentRequest(
+  { idempotency: rules }: Resource,
+  method: string,
+): readonly Stage[] {
   if (!rules || method !== 'POST') return [];
   return [
     (context) => {
