@@ -250,6 +250,14 @@ describe('a stream', () => {
     expect(pieces.closed).toBe(true);
   });
 
+  test('ends its source if Node does not take a piece', async () => {
+    const pieces = new Pieces(5, (index) => (index < 2 ? 'text' : ({} as string)));
+    const { port, sent } = await serve(stream(pieces));
+    const received = await receive(port).catch(() => ({ whole: false }));
+    expect(await sent).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+    expect([received.whole, pieces.made, pieces.closed]).toEqual([false, 3, true]);
+  });
+
   test('of empty pieces has an empty body', async () => {
     const { port, sent } = await serve(stream(new Pieces(5, () => '')));
     const { text, whole } = await receive(port);

@@ -134,7 +134,13 @@ async function writePiece(
     await iterator.return?.();
     return false;
   }
-  if (!target.write(piece.value)) await waitForDrain(target);
+  try {
+    if (!target.write(piece.value)) await waitForDrain(target);
+  } catch (error) {
+    // Node does not take the piece. The iterator releases what it holds; its own error would hide the first one.
+    await Promise.resolve(iterator.return?.()).catch(() => undefined);
+    throw error;
+  }
   return true;
 }
 

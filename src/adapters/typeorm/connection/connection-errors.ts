@@ -20,6 +20,9 @@ interface PooledDriver {
 
 const ATTACHED = new WeakSet<object>();
 
+/** The number of listeners to `acquire` that are added to a pool. */
+export const OWN_ACQUIRE_LISTENERS = 1;
+
 /**
  * Error listeners on pooled connections, because an `error` event without a listener ends the process. pg listens on
  * idle connections only, mysql2 only to the first error. The statement that uses the connection reports the error

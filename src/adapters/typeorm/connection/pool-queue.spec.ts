@@ -127,4 +127,22 @@ describe('the queue of a pool', () => {
     last.leave(connection);
     expect(released).toEqual([false, false]);
   });
+
+  test('grants permits beside a requester that does not say who it is', async () => {
+    const queue = new PoolQueue(3);
+    const deadlines = new AcquireDeadlines(60_000);
+    const unknown: Requester = {
+      isAborted: () => false,
+      get caller(): string {
+        throw new Error('no name');
+      },
+    };
+    const first = (await queue.enter(unknown, deadlines)) as Permit;
+    const second = (await queue.enter(unknown, deadlines)) as Permit;
+    const waiting = Promise.resolve(queue.enter(unknown, deadlines));
+    const other = (await queue.enter(as('a'), deadlines)) as Permit;
+    first.leave();
+    expect(await waiting).toBeDefined();
+    for (const permit of [second, other, await waiting]) permit?.leave();
+  });
 });

@@ -22,7 +22,8 @@ export interface PassedConnection {
 export class Permit implements UnorderedSetMember {
   position = NO_POSITION;
   /** The caller, once resolved; undefined for the application itself. */
-  caller: string | undefined;
+  private caller: string | undefined;
+  private isResolved = false;
   /** The acquire deadline, if the permit had to be waited for. */
   until: number | undefined;
   isReleased = false;
@@ -38,7 +39,11 @@ export class Permit implements UnorderedSetMember {
 
   /** Resolves the caller. Only called if the pool is nearly exhausted, because it costs more than the permit. */
   resolveCaller(): string | undefined {
-    return (this.caller ??= this.requester?.caller);
+    if (!this.isResolved) {
+      this.isResolved = true;
+      this.caller = callerOf(this.requester);
+    }
+    return this.caller;
   }
 
   /**
@@ -103,14 +108,17 @@ export class PoolQueue {
     permit.isReleased = true;
     this.held.delete(permit);
     let passed = connection;
-    for (let next = this.takeNext(); next; next = this.takeNext()) {
-      if (passed && next.permit.pool === passed.pool) {
-        next.permit.connection = passed;
-        passed = undefined;
+    try {
+      for (let next = this.takeNext(); next; next = this.takeNext()) {
+        if (passed && next.permit.pool === passed.pool) {
+          next.permit.connection = passed;
+          passed = undefined;
+        }
+        next.grant();
       }
-      next.grant();
+    } finally {
+      passed?.release(false);
     }
-    passed?.release(false);
   }
 
   runInside<Result>(permit: Permit, work: () => Promise<Result>): Promise<Result> {
@@ -183,5 +191,17 @@ export class PoolQueue {
       if (holds === 0) break;
     }
     return chosen;
+  }
+}
+
+/** All requesters of which the application cannot say who they are share one part of the pool. */
+const UNKNOWN_CALLER = '';
+
+/** Never throws: the queue asks for the callers of other requests, too. */
+function callerOf(requester: Requester | undefined): string | undefined {
+  try {
+    return requester?.caller;
+  } catch {
+    return UNKNOWN_CALLER;
   }
 }

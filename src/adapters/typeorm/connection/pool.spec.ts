@@ -13,9 +13,16 @@ class FakePool implements DriverPool {
   taken = 0;
   readonly returned: boolean[] = [];
   waitingCount = 0;
+  ending = false;
+  /** This package listens to `acquire`. */
+  readonly listeners = { acquire: 1, release: 0 };
   readonly client: Client = {};
 
   constructor(readonly options: NonNullable<DriverPool['options']> = {}) {}
+
+  listenerCount(event: 'acquire' | 'release'): number {
+    return this.listeners[event];
+  }
 
   connect(callback: Parameters<DriverPool['connect']>[0]): void {
     this.taken++;
@@ -61,6 +68,10 @@ describe('a pooled connection', () => {
     ['others wait in the pool', new FakePool(), (pool) => (pool.waitingCount = 1)],
     ['the pool limits its uses', new FakePool({ maxUses: 100 }), () => undefined],
     ['the pool limits its lifetime', new FakePool({ maxLifetimeSeconds: 60 }), () => undefined],
+    ['the pool is ending', new FakePool(), (pool) => (pool.ending = true)],
+    ['the application has wrapped it', new FakePool(), (pool) => (pool.connect = pool.connect.bind(pool))],
+    ['the application listens to its return', new FakePool(), ({ listeners }) => (listeners.release = 1)],
+    ['the application listens to its checkout', new FakePool(), ({ listeners }) => (listeners.acquire = 2)],
     ['the driver cannot use it', new FakePool(), ({ client }) => (client._queryable = false)],
     ['the driver is ending it', new FakePool(), ({ client }) => (client._ending = true)],
   ])('is returned to the pool if %s', async (_, pool, change) => {
@@ -83,5 +94,19 @@ describe('a pooled connection', () => {
     };
     await runTwo(other, () => Promise.resolve());
     expect(pool).toMatchObject({ taken: 2, returned: [false, false] });
+  });
+
+  test('that cannot be asked for holds no permit', async () => {
+    const queue = new PoolQueue(1);
+    const broken: DriverPool = {
+      connect: () => {
+        throw new Error('wrapped');
+      },
+    };
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const permit = (await queue.enter(undefined, deadlines, broken)) as Permit;
+      const use = withPooledConnection(broken, { use: () => undefined, permit, reading: undefined }, rules);
+      await expect(use).rejects.toThrow('wrapped');
+    }
   });
 });

@@ -3,15 +3,23 @@ import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 import type { PassedConnection, Permit } from './pool-queue.js';
+import { OWN_ACQUIRE_LISTENERS } from './connection-errors.js';
 import type { CancellableReads, Reading } from './cancellable-reads.js';
 import type { RunningRead } from './running-reads.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
+interface PoolLimits {
+  readonly maxUses?: number;
+  readonly maxLifetimeSeconds?: number;
+}
+
 /** The part of pg's pool that is used. A replacement of pg, such as a database in memory, may have less. */
 export interface DriverPool {
-  readonly options?: { readonly maxUses?: number; readonly maxLifetimeSeconds?: number };
+  readonly options?: PoolLimits;
   /** The number of callers that wait for a connection. */
   readonly waitingCount?: number;
+  readonly ending?: boolean;
+  listenerCount?(event: 'acquire' | 'release'): number;
   connect(
     callback: (
       error: Error | undefined,
@@ -71,14 +79,15 @@ export async function withPooledConnection<Result>(
   const connection =
     (permit?.connection as PoolConnection | undefined) ?? (await checkout(pool, permit, rules.deadlines));
   const read = reading && rules.reads.watch(connection.client, reading);
+  let result: Result;
   try {
-    const result = await use(connection.client);
-    returnConnection(connection, { read, permit, broken: false });
-    return result;
+    result = await use(connection.client);
   } catch (error) {
     returnConnection(connection, { read, permit, broken: rules.isBroken(error) });
     throw error;
   }
+  returnConnection(connection, { read, permit, broken: false });
+  return result;
 }
 
 interface EndedUse {
@@ -110,18 +119,31 @@ function returnNow(connection: PoolConnection, permit: Permit | undefined, broke
   permit?.leave();
 }
 
-/**
- * False if the pool has to decide about the connection: if others wait for one, if it limits the uses or the lifetime of
- * each, and if it would remove this one.
- */
+/** False if the pool has to decide about the connection, or the application takes part in each checkout. */
 function mayBePassed({ pool, client }: PoolConnection): boolean {
-  const { maxUses = Infinity, maxLifetimeSeconds = 0 } = pool.options ?? {};
   return (
     pool.waitingCount === 0 &&
-    maxUses === Infinity &&
-    maxLifetimeSeconds === 0 &&
+    pool.ending !== true &&
     client._queryable !== false &&
-    client._ending !== true
+    client._ending !== true &&
+    !hasLimits(pool.options ?? {}) &&
+    !hasOwnCheckout(pool)
+  );
+}
+
+/** Whether the pool limits the uses or the lifetime of each connection. */
+function hasLimits({ maxUses = Infinity, maxLifetimeSeconds = 0 }: PoolLimits): boolean {
+  return maxUses !== Infinity || maxLifetimeSeconds !== 0;
+}
+
+/**
+ * Whether the application prepares each connection that is taken, for example for row-level security: by another `connect`,
+ * or by listeners.
+ */
+function hasOwnCheckout(pool: DriverPool): boolean {
+  const listeners = (event: 'acquire' | 'release'): number => pool.listenerCount?.(event) ?? 0;
+  return (
+    Object.hasOwn(pool, 'connect') || listeners('acquire') > OWN_ACQUIRE_LISTENERS || listeners('release') > 0
   );
 }
 
@@ -152,11 +174,16 @@ function checkout(
       reject(connectionFailure(error));
     };
     const pending = deadlines.register(permit?.until ?? deadlines.deadline(), fail);
-    pool.connect((error, client, release) => {
-      const isInTime = deadlines.remove(pending);
-      if (isInTime && (error || !client)) fail(error ?? new Error('The pool has no connection'));
-      else if (isInTime && client) resolve({ pool, client, release });
-      else if (client) release();
-    });
+    try {
+      pool.connect((error, client, release) => {
+        const isInTime = deadlines.remove(pending);
+        if (isInTime && (error || !client)) fail(error ?? new Error('The pool has no connection'));
+        else if (isInTime && client) resolve({ pool, client, release });
+        else if (client) release();
+      });
+    } catch (error) {
+      // A pool that the application has wrapped may throw.
+      if (deadlines.remove(pending)) fail(error);
+    }
   });
 }

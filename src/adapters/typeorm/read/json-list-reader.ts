@@ -201,6 +201,7 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  */
 class JsonPages implements AsyncIterableIterator<string> {
   private blocking: BlockingTime | undefined;
+  private hasEnded = false;
   /** The cursor values of the last row that was read; undefined at the end. */
   private after: readonly unknown[] | undefined;
 
@@ -223,6 +224,7 @@ class JsonPages implements AsyncIterableIterator<string> {
   }
 
   return(): Promise<IteratorResult<string>> {
+    this.hasEnded = true;
     this.first = undefined;
     this.after = undefined;
     return Promise.resolve(DONE);
@@ -239,7 +241,7 @@ class JsonPages implements AsyncIterableIterator<string> {
     this.blocking = new BlockingTime();
     const limit = pace.rows;
     const page = await this.readPage(after, limit);
-    if (!page) return DONE;
+    if (!page || this.hasEnded) return DONE;
     if (page.count === limit) this.after = page.last;
     return { done: false, value: page.text };
   }
