@@ -49,6 +49,22 @@ describe('an unordered set', () => {
     expect(namesOf()).toBe('c');
   });
 
+  test('leaves no member out while others are deleted, too', () => {
+    for (let visitor = 0; visitor < 5; visitor++)
+      for (let other = 0; other < 5; other++) {
+        const { set, members } = setOf('abcde');
+        const visited = new Set<string>();
+        set.forEach((member) => {
+          visited.add(member.name);
+          if (member !== members[visitor]) return;
+          set.delete(member);
+          const deleted = members[other];
+          if (deleted) set.delete(deleted);
+        });
+        set.forEach(({ name }) => expect([...visited]).toContain(name));
+      }
+  });
+
   test('counts the members of which a condition is true', () => {
     expect(setOf('abab').set.count(({ name }) => name === 'a')).toBe(2);
   });

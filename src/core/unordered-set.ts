@@ -37,7 +37,10 @@ export class UnorderedSet<Member extends UnorderedSetMember> {
     return true;
   }
 
-  /** The members in any order. `visit` may delete the member that it is given. */
+  /**
+   * Visits the members in any order. `visit` may delete members, the one that it is given and others: none that remains is
+   * left out, and some may be visited twice.
+   */
   forEach(visit: (member: Member) => void): void {
     for (let position = this.members.length - 1; position >= 0; position--) {
       const member = this.members[position];
