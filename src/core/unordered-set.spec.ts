@@ -61,7 +61,9 @@ describe('an unordered set', () => {
           const deleted = members[other];
           if (deleted) set.delete(deleted);
         });
-        set.forEach(({ name }) => expect([...visited]).toContain(name));
+        set.forEach(({ name }) => {
+          expect([...visited]).toContain(name);
+        });
       }
   });
 
