@@ -93,7 +93,10 @@ function cellsOf({ value, lowest, highest }: Ratio): readonly string[] {
   return [value.toFixed(2), `${lowest.toFixed(2)}–${highest.toFixed(2)}`];
 }
 
-/** Compares the ratios to other contestants with those of `accepted.json`. Returns the number of regressions. Throws if nothing was measured. */
+/**
+ * Compares the ratios to other contestants with those of `accepted.json`. Returns the number of regressions. Throws if
+ * nothing was measured.
+ */
 function compareWithAccepted(
   results: readonly Result[],
   { tolerance }: Pick<CompareOptions, 'tolerance'>,

@@ -8,9 +8,9 @@ export interface UnorderedSetMember {
 export const NO_POSITION = -1;
 
 /**
- * A set of objects that each request adds and removes; an object is in one such set at most. Adding and removing allocate no
- * memory. A `Set` allocates a new table every few changes, and a table that has reached the old generation of the heap keeps
- * all tables after it, with their members, until the old generation is collected.
+ * A set of objects that each request adds and removes; an object is in one such set at most. Adding and removing
+ * allocate no memory. A `Set` allocates a new table every few changes, and a table that has reached the old generation
+ * of the heap keeps all tables after it, with their members, until the old generation is collected.
  */
 export class UnorderedSet<Member extends UnorderedSetMember> {
   private readonly members: Member[] = [];

@@ -14,7 +14,6 @@ const MIN_FAIR_SHARE_SIZE = 3;
 /** A connection of a driver's pool that can be passed from one permit to the next. */
 export interface PassedConnection {
   readonly pool: object;
-  readonly client: object;
   readonly release: (broken: boolean) => void;
 }
 

@@ -107,8 +107,8 @@ function returnConnection(connection: PoolConnection, { read, permit, broken }: 
 }
 
 /**
- * Passes the connection to the next permit: through pg's pool it would be idle in between, which costs a timer and a turn of
- * the event loop.
+ * Passes the connection to the next permit: through pg's pool it would be idle in between, which costs a timer and a
+ * turn of the event loop.
  */
 function returnNow(connection: PoolConnection, permit: Permit | undefined, broken: boolean): void {
   if (permit && !broken && mayBePassed(connection)) {
@@ -137,8 +137,8 @@ function hasLimits({ maxUses = Infinity, maxLifetimeSeconds = 0 }: PoolLimits): 
 }
 
 /**
- * Whether the application prepares each connection that is taken, for example for row-level security: by another `connect`,
- * or by listeners.
+ * Whether the application prepares each connection that is taken, for example for row-level security: by another
+ * `connect`, or by listeners.
  */
 function hasOwnCheckout(pool: DriverPool): boolean {
   const listeners = (event: 'acquire' | 'release'): number => pool.listenerCount?.(event) ?? 0;

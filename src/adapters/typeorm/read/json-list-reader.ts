@@ -196,8 +196,8 @@ type ReadPage = (after: readonly unknown[], limit: number) => MaybePromise<JsonL
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * The texts of the pages of a long list. It refers to no page that it has returned, as the frame of a generator would: the
- * pages of all lists that wait for their turn would be copied by each garbage collection of the young generation.
+ * The texts of the pages of a long list. It refers to no page that it has returned, as the frame of a generator would:
+ * the pages of all lists that wait for their turn would be copied by each garbage collection of the young generation.
  */
 class JsonPages implements AsyncIterableIterator<string> {
   private blocking: BlockingTime | undefined;
