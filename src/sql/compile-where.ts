@@ -13,6 +13,12 @@ const FALSE = '1 = 0';
 
 const UNTRIMMED_TEXT: DataType = { kind: 'string', trim: false };
 
+type Comparison = Extract<Condition, { kind: 'compare' }>;
+type SearchTerm = Extract<Condition, { kind: 'term' }>;
+
+/** What a comparison of one column needs of a scope. */
+export type ComparisonScope = Pick<Scope, 'dialect' | 'operand' | 'bind' | 'bindText'>;
+
 /** Compiles a condition to SQL. Values become parameters; everything else is an identifier of the compiled model. */
 export function compileCondition(condition: Condition, scope: Scope): string {
   switch (condition.kind) {
@@ -76,10 +82,8 @@ function compileSeveral(conditions: readonly Condition[], kind: 'and' | 'or', sc
   return `(${conditions.map((each) => compileCondition(each, scope)).join(kind === 'and' ? ' AND ' : ' OR ')})`;
 }
 
-function compileComparison(
-  { operand, lookup, value }: Extract<Condition, { kind: 'compare' }>,
-  scope: Scope,
-): string {
+/** Compiles a comparison. Its SQL may depend on the value. */
+export function compileComparison({ operand, lookup, value }: Comparison, scope: ComparisonScope): string {
   const { type } = operand.column;
   const column = scope.operand(operand);
   if (value === null) return compileNull(column, lookup);
@@ -124,29 +128,23 @@ function compileNull(column: string, lookup: Lookup): string {
 }
 
 /** Each value follows the rules of `exact`, which some dialects compile in their own way. */
-function compileIn(operand: Operand, values: readonly Json[], scope: Scope): string {
+function compileIn(operand: Operand, values: readonly Json[], scope: ComparisonScope): string {
   const { type } = operand.column;
   const column = scope.operand(operand);
   const isStandard = values.every(
     (value) => scope.dialect.compare({ column, lookup: 'exact', value, type }, () => '') === undefined,
   );
   if (isStandard) return `${column} IN (${values.map((value) => scope.bind(value, type)).join(', ')})`;
-  return compileSeveral(
-    values.map((value) => ({ kind: 'compare', operand, lookup: 'exact', value })),
-    'or',
-    scope,
+  const found = values.map((value) =>
+    compileComparison({ kind: 'compare', operand, lookup: 'exact', value }, scope),
   );
+  return `(${found.join(' OR ')})`;
 }
 
-function compileRange(operand: Operand, [low, high]: readonly [Json, Json], scope: Scope): string {
-  return compileSeveral(
-    [
-      { kind: 'compare', operand, lookup: 'gte', value: low },
-      { kind: 'compare', operand, lookup: 'lte', value: high },
-    ],
-    'and',
-    scope,
-  );
+function compileRange(operand: Operand, [low, high]: readonly [Json, Json], scope: ComparisonScope): string {
+  const least = compileComparison({ kind: 'compare', operand, lookup: 'gte', value: low }, scope);
+  const most = compileComparison({ kind: 'compare', operand, lookup: 'lte', value: high }, scope);
+  return `(${least} AND ${most})`;
 }
 
 type TextMatchLookup = Extract<Lookup, 'iexact' | `${'i' | ''}${'contains' | 'startswith' | 'endswith'}`>;
@@ -167,10 +165,8 @@ const TERM_PARTS: Readonly<Record<Exclude<TermMatch, 'regex' | 'fulltext'>, Text
   exact: 'whole',
 };
 
-function compileSearchTerm(
-  { operand, match, term }: Extract<Condition, { kind: 'term' }>,
-  scope: Scope,
-): string {
+/** Compiles the match of one search term in one column. */
+export function compileSearchTerm({ operand, match, term }: SearchTerm, scope: ComparisonScope): string {
   const column = scope.operand(operand);
   if (match === 'regex' || match === 'fulltext')
     return scope.dialect.matchSpecial(column, match, scope.bind(term, UNTRIMMED_TEXT));

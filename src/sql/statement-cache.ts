@@ -1,6 +1,9 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Condition, Operand } from '../core/query/condition.js';
 import type { Lookup } from '../core/query/lookups.js';
+import type { DataType } from '../core/schema/data-type.js';
+import { compileComparison, compileSearchTerm } from './compile-where.js';
+import type { ComparisonScope } from './compile-where.js';
 import type { Dialect } from './dialects/dialect.js';
 import type { Statement } from './statement.js';
 
@@ -21,7 +24,10 @@ interface PositionedStatement extends CachedStatement {
   readonly slots: readonly (number | undefined)[];
 }
 
-/** The maximum number of statements per cache: filters can be combined in an unbounded number of ways. */
+/**
+ * The maximum number of statements per cache, for those that are worth preparing and for the others separately: filters can be
+ * combined in an unbounded number of ways.
+ */
 const MAX_STATEMENTS = 200;
 
 /** The same for a resource with fields selected by a client, of which there may be many. */
@@ -35,13 +41,50 @@ export interface WriteParameters {
 
 const NO_VALUES: readonly unknown[] = [];
 
+/** The values of the conditions of a statement, in the order in which they are bound. */
+class ComparedValues implements ComparisonScope {
+  readonly values: unknown[] = [];
+  /** False if one plan for all values could be much slower than a plan for each. */
+  isPreparable = true;
+
+  constructor(readonly dialect: Dialect) {}
+
+  add(value: Json, type: DataType): void {
+    this.values.push(this.dialect.encode(value, type));
+  }
+
+  // The following compile a comparison to SQL that has `?` for each value, and names the column as cache keys do.
+  operand(operand: Operand): string {
+    return operandKey(operand);
+  }
+
+  bind(value: Json, type: DataType): string {
+    this.values.push(value === null ? null : this.dialect.encode(value, type));
+    return this.dialect.parameter('?', type);
+  }
+
+  bindText(text: string): string {
+    this.values.push(text);
+    return '?';
+  }
+}
+
+/** Statements that are prepared, and others. */
+interface ByPreparation<Cached> {
+  readonly prepared: Map<string, Cached | undefined>;
+  readonly others: Map<string, Cached | undefined>;
+}
+
 /**
  * A cache of compiled statements by the structure of their conditions: statements that differ in compared values alone are
  * compiled once. The first statement of each structure determines whether it can be cached.
  */
 export class StatementCache {
-  private readonly statements = new Map<string, CachedStatement | undefined>();
-  private readonly positioned = new Map<string, PositionedStatement | undefined>();
+  private readonly statements: ByPreparation<CachedStatement> = { prepared: new Map(), others: new Map() };
+  private readonly positioned: ByPreparation<PositionedStatement> = {
+    prepared: new Map(),
+    others: new Map(),
+  };
 
   constructor(
     private readonly dialect: Dialect,
@@ -53,12 +96,13 @@ export class StatementCache {
    * `compile` must bind the values of the conditions last.
    */
   of(kind: string, conditions: readonly Condition[], compile: () => Statement): Statement {
-    const values: unknown[] = [];
-    const key = this.statementKey(kind, conditions, values);
-    if (key === undefined) return compile();
-    const cached = this.statements.get(key);
-    if (!cached) return this.add(key, compile(), { written: NO_VALUES, values });
-    return this.reuse(cached.sql, cached.constants.length === 0 ? values : [...cached.constants, ...values]);
+    const compared = new ComparedValues(this.dialect);
+    const key = this.statementKey(kind, conditions, compared);
+    const { values } = compared;
+    const cached = statementsFor(compared, this.statements).get(key);
+    if (!cached) return this.add(key, compile(), { written: NO_VALUES, compared });
+    const parameters = cached.constants.length === 0 ? values : [...cached.constants, ...values];
+    return this.reuse(cached.sql, parameters, compared);
   }
 
   /**
@@ -73,90 +117,81 @@ export class StatementCache {
     }: { readonly conditions: readonly Condition[]; readonly position: readonly unknown[] },
     compile: (position: readonly unknown[]) => Statement,
   ): Statement {
-    const values: unknown[] = [];
+    const compared = new ComparedValues(this.dialect);
     const nulls = position.map((value) => (value === null ? '0' : '1')).join('');
-    const key = this.statementKey(`${kind} ${nulls}`, conditions, values);
-    if (key === undefined) return compile(position);
-    if (!this.positioned.has(key) && this.positioned.size < this.capacity)
-      this.positioned.set(key, templateOf(compile(markersOf(position)), values));
-    const cached = this.positioned.get(key);
+    const key = this.statementKey(`${kind} ${nulls}`, conditions, compared);
+    const { values } = compared;
+    const known = statementsFor(compared, this.positioned);
+    if (!known.has(key) && known.size < this.capacity)
+      known.set(key, templateOf(compile(markersOf(position)), values));
+    const cached = known.get(key);
     if (!cached) return compile(position);
     const others = cached.constants.length === 0 ? values : [...cached.constants, ...values];
     let next = 0;
-    return this.reuse(
-      cached.sql,
-      cached.slots.map((slot) => (slot === undefined ? others[next++] : position[slot])),
-    );
+    const parameters = cached.slots.map((slot) => (slot === undefined ? others[next++] : position[slot]));
+    return this.reuse(cached.sql, parameters, compared);
   }
 
   /** The same for an INSERT or UPDATE. `compile` must bind the written values first. */
   ofWrite(kind: string, { written, conditions }: WriteParameters, compile: () => Statement): Statement {
-    const values: unknown[] = [];
-    const key = this.statementKey(kind, conditions, values);
-    if (key === undefined) return compile();
-    const cached = this.statements.get(key);
-    if (!cached) return this.add(key, compile(), { written, values });
-    return this.reuse(cached.sql, [...written, ...cached.constants, ...values]);
+    const compared = new ComparedValues(this.dialect);
+    const key = this.statementKey(kind, conditions, compared);
+    const cached = statementsFor(compared, this.statements).get(key);
+    if (!cached) return this.add(key, compile(), { written, compared });
+    return this.reuse(cached.sql, [...written, ...cached.constants, ...compared.values], compared);
   }
 
   private get capacity(): number {
     return this.isClientSelected ? MAX_CLIENT_SELECTED_STATEMENTS : MAX_STATEMENTS;
   }
 
-  private reuse(sql: string, parameters: readonly unknown[]): Statement {
-    return { sql, parameters, reusable: true, isClientSelected: this.isClientSelected };
+  private reuse(
+    sql: string,
+    parameters: readonly unknown[],
+    { isPreparable }: Pick<ComparedValues, 'isPreparable'>,
+  ): Statement {
+    return { sql, parameters, reusable: isPreparable, isClientSelected: this.isClientSelected };
   }
 
   /** Adds a statement that was compiled for the first time, if its parameters are in the required order. */
   private add(
     key: string,
     statement: Statement,
-    { written, values }: { readonly written: readonly unknown[]; readonly values: readonly unknown[] },
+    { written, compared }: { readonly written: readonly unknown[]; readonly compared: ComparedValues },
   ): Statement {
     const { isClientSelected } = this;
-    if (this.statements.size >= this.capacity || this.statements.has(key)) return statement;
-    const constants = constantsOf(statement.parameters, { written, values });
-    this.statements.set(key, constants && { sql: statement.sql, constants });
-    return { ...statement, reusable: constants !== undefined, isClientSelected };
+    const known = statementsFor(compared, this.statements);
+    if (known.size >= this.capacity || known.has(key)) return statement;
+    const constants = constantsOf(statement.parameters, { written, values: compared.values });
+    known.set(key, constants && { sql: statement.sql, constants });
+    return { ...statement, reusable: constants !== undefined && compared.isPreparable, isClientSelected };
   }
 
-  /** The cache key of a statement; undefined if the SQL may depend on a value. Appends the compared values to `values`. */
-  private statementKey(
-    kind: string,
-    conditions: readonly Condition[],
-    values: unknown[],
-  ): string | undefined {
+  /** The cache key of a statement. Adds the compared values to `compared`. */
+  private statementKey(kind: string, conditions: readonly Condition[], compared: ComparedValues): string {
     let key = kind;
-    for (const condition of conditions) {
-      const text = this.conditionKey(condition, values);
-      if (text === undefined) return undefined;
-      key += ` ${text}`;
-    }
+    for (const condition of conditions) key += ` ${this.conditionKey(condition, compared)}`;
     return key;
   }
 
-  /** The cache key of a condition; undefined if the SQL may depend on a value. */
-  private conditionKey(condition: Condition, values: unknown[]): string | undefined {
+  private conditionKey(condition: Condition, compared: ComparedValues): string {
     switch (condition.kind) {
       case 'always':
         return '1';
       case 'never':
         return '0';
       case 'and':
-      case 'or': {
-        const text = this.statementKey(condition.kind, condition.conditions, values);
-        return text === undefined ? undefined : `(${text})`;
-      }
-      case 'not': {
-        const inner = this.conditionKey(condition.condition, values);
-        return inner === undefined ? undefined : `(not ${inner})`;
-      }
+      case 'or':
+        return `(${this.statementKey(condition.kind, condition.conditions, compared)})`;
+      case 'not':
+        return `(not ${this.conditionKey(condition.condition, compared)})`;
       case 'related':
-        return this.relatedKey(condition, values);
+        return this.relatedKey(condition, compared);
       case 'compare':
-        return this.comparisonKey(condition, values);
+        return this.comparisonKey(condition, compared);
       case 'term':
-        return undefined;
+        compared.isPreparable = false;
+        return compileSearchTerm(condition, compared);
       default:
         return condition satisfies never;
     }
@@ -164,25 +199,36 @@ export class StatementCache {
 
   private relatedKey(
     { hops, relation, condition, through }: Extract<Condition, { kind: 'related' }>,
-    values: unknown[],
-  ): string | undefined {
-    const junction = through ? this.conditionKey(through, values) : '';
-    const target = this.conditionKey(condition, values);
-    if (junction === undefined || target === undefined) return undefined;
+    compared: ComparedValues,
+  ): string {
+    const junction = through ? this.conditionKey(through, compared) : '';
+    const target = this.conditionKey(condition, compared);
     return `(${pathKey(hops)}${relation.name} has ${target} through ${junction})`;
   }
 
   private comparisonKey(
-    { operand, lookup, value }: Extract<Condition, { kind: 'compare' }>,
-    values: unknown[],
-  ): string | undefined {
+    comparison: Extract<Condition, { kind: 'compare' }>,
+    compared: ComparedValues,
+  ): string {
+    const { operand, lookup, value } = comparison;
     const { type } = operand.column;
-    if (value === null || !REUSABLE_LOOKUPS.has(lookup) || !this.dialect.isReusable(type)) return undefined;
-    const compared = lookup === 'in' ? (value as readonly Json[]) : [value];
-    if (compared.includes(null)) return undefined;
-    for (const each of compared) values.push(this.dialect.encode(each, type));
-    return `${operandKey(operand)} ${lookup}${compared.length}`;
+    // Both compile to IS NULL or the like, without a value.
+    if (value === null || lookup === 'isnull') return compileComparison(comparison, compared);
+    const values = lookup === 'in' || lookup === 'range' ? (value as readonly Json[]) : [value];
+    if (!REUSABLE_LOOKUPS.has(lookup) || !this.dialect.isReusable(type) || values.includes(null)) {
+      compared.isPreparable = false;
+      return compileComparison(comparison, compared);
+    }
+    for (const each of values) compared.add(each, type);
+    return `${operandKey(operand)} ${lookup}${values.length}`;
   }
+}
+
+function statementsFor<Cached>(
+  { isPreparable }: Pick<ComparedValues, 'isPreparable'>,
+  { prepared, others }: ByPreparation<Cached>,
+): Map<string, Cached | undefined> {
+  return isPreparable ? prepared : others;
 }
 
 /** The parameters between the written values and those of the conditions; undefined if the parameters have another order. */
@@ -210,7 +256,16 @@ function templateOf(
 }
 
 /** Lookups that bind each value once and unchanged. */
-const REUSABLE_LOOKUPS: ReadonlySet<Lookup> = new Set(['exact', 'ne', 'gt', 'gte', 'lt', 'lte', 'in']);
+const REUSABLE_LOOKUPS: ReadonlySet<Lookup> = new Set([
+  'exact',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'range',
+]);
 
 function operandKey({ hops, column }: Operand): string {
   return hops.length === 0 ? JSON.stringify(column.id) : `${pathKey(hops)}${JSON.stringify(column.id)}`;
