@@ -5,6 +5,7 @@ import { MaxLength, Min, ValidatorConstraint, Validate } from 'class-validator';
 import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { StatementLog } from '../faults/statement-log.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { inProcessZone } from '../support/process-zone.js';
 import { startApp } from '../support/start-app.js';
@@ -169,6 +170,83 @@ onEachDatabase('a validated write', (database) => {
 });
 
 onEachDatabase(
+  'the statements of a validated write',
+  (database) => {
+    const log = new StatementLog();
+    let started: StartedApp;
+    let maker: number;
+    beforeAll(async () => {
+      started = await startApp({
+        entities: [Maker, Product],
+        database: inProcessZone(database),
+        dataSource: { logging: ['query'], logger: log },
+        compare: false,
+      });
+      const { json } = await started.client.post('/rest/v1/validated/maker/', { name: 'm' });
+      maker = (json as { id: number }).id;
+      // The first write of a model reads whether its table has triggers.
+      await started.client.post(PRODUCTS, { name: 'first', price: 1 });
+    });
+    beforeEach(() => {
+      seen.length = 0;
+      log.clear();
+    });
+    afterAll(() => started.close());
+
+    const verbs = (): readonly string[] => log.statements.map((each) => /^\w+/.exec(each)?.[0] ?? each);
+    const unknown = (pk: number): string => `Invalid pk "${pk}" - object does not exist.`;
+
+    test('do not look keys up beforehand', async () => {
+      const body = { name: 'a', price: 1, maker, seller: maker };
+      const { status, json } = await started.client.post(PRODUCTS, body);
+      expect([status, json]).toEqual([201, expect.objectContaining(body)]);
+      expect(verbs()).toEqual(['INSERT']);
+      expect(seen).toMatchObject([{ maker: { id: maker }, seller: { id: maker } }]);
+      log.clear();
+      const { id } = json as { id: number };
+      const changed = await started.client.patch(`${PRODUCTS}${id}/`, { seller: null, maker });
+      expect([changed.status, changed.json]).toEqual([
+        200,
+        expect.objectContaining({ maker, seller: null, version: 2 }),
+      ]);
+      expect(verbs()).toEqual(['SELECT', 'UPDATE']);
+      expect(seen).toMatchObject([{}, { maker: { id: maker }, seller: null }]);
+    });
+
+    test('look them up if one does not exist, and write nothing', async () => {
+      const body = { name: 'a', price: 1, maker: 99_998, seller: 99_999 };
+      const expected = { maker: [unknown(99_998)], seller: [unknown(99_999)] };
+      const created = await started.client.post(PRODUCTS, body);
+      expect([created.status, created.json]).toEqual([400, expected]);
+      expect(verbs()).toEqual(['INSERT', 'SELECT']);
+      const { json } = await started.client.post(PRODUCTS, { name: 'a', price: 1, maker });
+      const { id } = json as { id: number };
+      const changed = await started.client.patch(`${PRODUCTS}${id}/`, { price: 2, seller: 99_999 });
+      expect([changed.status, changed.json]).toEqual([400, { seller: expected.seller }]);
+      expect((await started.client.get(`${PRODUCTS}${id}/`)).json).toMatchObject({
+        price: 1,
+        seller: null,
+        version: 1,
+      });
+    });
+
+    test('let the validators run once if the database rejects the row', async () => {
+      await started.client.post(PRODUCTS, { name: 'a', price: 1, code: 'once', maker });
+      seen.length = 0;
+      const { status, json } = await started.client.post(PRODUCTS, {
+        name: 'b',
+        price: 1,
+        code: 'once',
+        maker,
+      });
+      expect([status, json]).toEqual([400, { code: ['This field must be unique.'] }]);
+      expect(seen).toMatchObject([{ name: 'b', maker: { id: maker } }]);
+    });
+  },
+  ['sqlite', 'postgres'],
+);
+
+onEachDatabase(
   'a row that changes while its entity is validated',
   (database) => {
     let started: StartedApp;
@@ -180,6 +258,32 @@ onEachDatabase(
       });
     });
     afterAll(() => started.close());
+
+    const makeMaker = async (): Promise<number> =>
+      ((await started.client.post('/rest/v1/validated/maker/', { name: 'm' })).json as { id: number }).id;
+
+    test('may not refer to a row that was deleted meanwhile', async () => {
+      const makers = [await makeMaker(), await makeMaker()] as const;
+      const { json } = await started.client.post(PRODUCTS, { name: 'a', price: 1 });
+      const { id } = json as { id: number };
+      meanwhile = () => run(`DELETE FROM "validated_maker" WHERE id = ${makers[0]}`);
+      const created = await started.client.post(PRODUCTS, { name: 'a', price: 1, maker: makers[0] });
+      expect([created.status, created.json]).toEqual([
+        400,
+        { maker: [`Invalid pk "${makers[0]}" - object does not exist.`] },
+      ]);
+      meanwhile = () => run(`DELETE FROM "validated_maker" WHERE id = ${makers[1]}`);
+      const changed = await started.client.patch(`${PRODUCTS}${id}/`, { price: 2, seller: makers[1] });
+      expect([changed.status, changed.json]).toEqual([
+        400,
+        { seller: [`Invalid pk "${makers[1]}" - object does not exist.`] },
+      ]);
+      expect((await started.client.get(`${PRODUCTS}${id}/`)).json).toMatchObject({
+        price: 1,
+        seller: null,
+        version: 1,
+      });
+    });
 
     const table = '"validated_product"';
     const run = (sql: string): Promise<unknown> => started.dataSource.query(sql);

@@ -1,5 +1,6 @@
 import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { InvalidInput } from '../../../core/errors/http-exceptions.js';
+import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
@@ -13,6 +14,7 @@ import { DirectWriterTables } from './direct-writer-rules.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';
+import { expectedKeys } from './expected-keys.js';
 import type { KeyLookup } from './foreign-key-lookup.js';
 import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './row-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
@@ -51,9 +53,9 @@ export class DirectWriter implements RowWriter {
 
   create(plan: CreatePlan): MaybePromise<Row> {
     return mapMaybe(this.mayWrite(plan, 'create'), (may) => {
-      const statement = may ? this.statements.insert(this.withKnownKeys(plan)) : undefined;
+      if (may && this.parts.validates) return this.createValid(plan);
+      const statement = may ? this.statements.insert(plan) : undefined;
       if (!statement) return this.parts.general.create(plan);
-      if (this.parts.validates) return this.createValid(plan, statement);
       return mapMaybe(
         this.execute(statement, plan.requester),
         (row) => row ?? this.parts.general.create(plan),
@@ -141,43 +143,71 @@ export class DirectWriter implements RowWriter {
     return this.parts.validates ? { ...plan, keys: [] } : plan;
   }
 
-  /** Inserts a row whose entity is valid. The validators run once, also if the general writer takes over. */
-  private async createValid(plan: CreatePlan, statement: Statement): Promise<Row> {
-    const step = await this.parts.general.prepareCreate(plan);
-    if (hasErrors(step.errors)) throw new InvalidInput(step.errors);
-    const row = await this.execute(statement, plan.requester);
-    return row ?? writeAlone(step, this.tools.connections, plan.requester);
+  /**
+   * Inserts a row whose entity is valid. The validators run once, also if the general writer takes over, unless a key of the
+   * body does not exist.
+   */
+  private async createValid(plan: CreatePlan): Promise<Row> {
+    const { general } = this.parts;
+    const expected = expectedKeys(plan);
+    const statement = this.statements.insert(expected ? plan : this.withKnownKeys(plan));
+    if (!statement) return general.create(plan);
+    let step = await general.prepareCreate(plan, expected);
+    if (!hasErrors(step.errors)) {
+      const row = await this.execute(statement, plan.requester);
+      if (row) return row;
+    }
+    if (expected) {
+      const found = await this.tools.lookups.lookUp(plan.keys);
+      if (hasErrors(found.errors)) step = await general.prepareCreate(plan, found);
+    }
+    return writeAlone(step, this.tools.connections, plan.requester);
   }
 
   /** Updates a row whose entity is valid, if it is still in the state in which the validators have checked it. */
   private async updateValid(plan: UpdatePlan, changes: RowChanges): Promise<Row | undefined> {
     const rows = this.storedRows;
-    const row = rows && (await this.findValid(plan, rows));
+    const expected = expectedKeys(plan);
+    const row = rows && (await this.findValid(plan, rows, expected));
+    const checked = expected ? plan : this.withKnownKeys(plan);
     const updated =
-      row &&
-      (await this.execute(
-        this.statements.update(this.withKnownKeys(plan), changes, { rows, row }),
-        plan.requester,
-      ));
+      row && (await this.execute(this.statements.update(checked, changes, { rows, row }), plan.requester));
     return updated ?? this.parts.general.update(plan);
   }
 
   /**
-   * The row with its entity changed and valid; undefined if the row does not exist.
-   * @throws InvalidInput if the entity is invalid, or a key of the body.
+   * The row with its entity changed and valid; undefined if the row does not exist. The keys of the body are looked up unless
+   * `expected` says what they refer to.
+   * @throws InvalidInput if the entity is invalid, or a key of the body that was looked up.
    */
-  private async findValid(plan: UpdatePlan, rows: StoredRows): Promise<StoredRow | undefined> {
+  private async findValid(
+    plan: UpdatePlan,
+    rows: StoredRows,
+    expected: KeyLookup | undefined,
+  ): Promise<StoredRow | undefined> {
     const { connections, lookups } = this.tools;
     const [record] = await connections.read(rows.select(plan.where), 'primary', plan.requester);
     const row = record && rows.read(record);
     if (!row) return undefined;
-    const { referenced, errors } = await lookups.lookUp(plan.keys);
+    let errors = await this.changeEntity(row, plan, expected ?? (await lookups.lookUp(plan.keys)));
+    if (!hasErrors(errors)) return row;
+    if (expected) {
+      const found = await lookups.lookUp(plan.keys);
+      if (hasErrors(found.errors)) errors = await this.changeEntity(row, plan, found);
+    }
+    const step = await this.parts.general.prepareUpdate(plan);
+    throw await step.translateError(new InvalidInput(errors));
+  }
+
+  /** Applies the body to the entity of a stored row, and returns the errors of both. */
+  private changeEntity(
+    { entity }: StoredRow,
+    plan: UpdatePlan,
+    { referenced, errors }: KeyLookup,
+  ): Promise<FieldErrors> {
     const { resource, metadata, tools } = this;
-    applyValues(row.entity, { resource, metadata }, { values: plan.values, referenced });
-    const found = await entityErrors(row.entity, plan, { ofKeys: [errors], resource, tools });
-    if (!hasErrors(found)) return row;
-    const general = await this.parts.general.prepareUpdate(plan);
-    throw await general.translateError(new InvalidInput(found));
+    applyValues(entity, { resource, metadata }, { values: plan.values, referenced });
+    return entityErrors(entity, plan, { ofKeys: [errors], resource, tools });
   }
 
   /** The row is locked and its entity validated by the general writer; only the UPDATE is not TypeORM's. */
