@@ -77,7 +77,7 @@ const { values } = parseArgs({
     database: { type: 'string', default: 'sqlite' },
     platform: { type: 'string', default: 'express' },
     variants: { type: 'string' },
-    turns: { type: 'string', default: '9' },
+    turns: { type: 'string', default: '5' },
     settle: { type: 'string', default: '4000' },
     out: { type: 'string' },
     json: { type: 'string' },

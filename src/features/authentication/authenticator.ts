@@ -1,9 +1,4 @@
-import {
-  AuthenticationUnavailable,
-  CrossSiteWrite,
-  NotAuthenticated,
-  PermissionDenied,
-} from '../../core/errors/http-exceptions.js';
+import { CrossSiteWrite, NotAuthenticated, PermissionDenied } from '../../core/errors/http-exceptions.js';
 import type { Actor } from '../../core/schema/actor.js';
 import type {
   AuthenticationScheme,
@@ -20,6 +15,7 @@ import type { RequestOrigin } from './cross-site-write.js';
 import { actorOn } from './guard-scheme.js';
 import { authorizationScheme } from './presented-credentials.js';
 import type { RefusedCredentials } from './refused-credentials.js';
+import { runScheme } from './run-scheme.js';
 import { statusOfError } from './error-status.js';
 
 /** A request to be authenticated. */
@@ -140,7 +136,7 @@ export class Authenticator {
  */
 function endWith(
   check: CredentialCheck,
-  owners: ReadonlySet<string>,
+  owners: Presented['schemes'],
   attempt: () => MaybePromise<Tried>,
 ): MaybePromise<Tried> {
   const end = (tried: Tried): Tried => {
@@ -160,15 +156,17 @@ function endWith(
   return isPromise(tried) ? tried.then(end, abandon) : end(tried);
 }
 
-function outcomeFor(owners: ReadonlySet<string>, tried: Tried): SchemeOutcome['kind'] {
+function outcomeFor(owners: Presented['schemes'], tried: Tried): SchemeOutcome['kind'] {
   if (isWrong(tried)) return 'wrong';
-  return tried.kind === 'actor' && !owners.has(tried.scheme.name ?? '') ? 'none' : tried.kind;
+  if (tried.kind !== 'actor') return tried.kind;
+  const { name } = tried.scheme;
+  return name !== undefined && owners.includes(name) ? 'actor' : 'none';
 }
 
 interface Presented {
   readonly username: string | undefined;
   /** The names of the schemes to which the user name belongs. The credentials of guards without a location are unknown. */
-  readonly schemes: ReadonlySet<string>;
+  readonly schemes: readonly (string | undefined)[];
 }
 
 /** The user name of the first scheme that has one. Undefined for a request without credentials. */
@@ -176,13 +174,17 @@ function presentedTo(
   schemes: readonly AuthenticationScheme[],
   request: LibraryRequest,
 ): Presented | undefined {
-  const found = schemes.flatMap((scheme) => {
+  let username: string | undefined;
+  let owners: (string | undefined)[] | undefined;
+  for (const scheme of schemes) {
     const presented = scheme.presented(request);
-    return presented ? [{ ...presented, name: scheme.name }] : [];
-  });
-  const username = found.find((each) => each.username !== undefined)?.username;
-  const owners = found.filter((each) => each.username === username).flatMap(({ name }) => name ?? []);
-  return found.length === 0 ? undefined : { username, schemes: new Set(owners) };
+    if (!presented) continue;
+    if (owners === undefined || (username === undefined && presented.username !== undefined)) {
+      username = presented.username;
+      owners = [scheme.name];
+    } else if (presented.username === username) owners.push(scheme.name);
+  }
+  return owners && { username, schemes: owners };
 }
 
 /** What the schemes tried so far have found. */
@@ -249,50 +251,4 @@ function toAuthenticationError(
   const challenge = challengeOf(schemes);
   const asks = actor === null && challenge !== undefined && error instanceof PermissionDenied;
   return asks ? new NotAuthenticated(challenge) : error;
-}
-
-/** The outcome of a scheme within the time limit; a later outcome is ignored. */
-function runScheme(
-  scheme: AuthenticationScheme,
-  { exchange: { request }, context }: AuthenticationRequest,
-  milliseconds: number,
-): MaybePromise<SchemeOutcome> {
-  const given = startScheme(scheme, request, context);
-  if (!isPromise(given)) return given;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(
-        new AuthenticationUnavailable({
-          cause: new Error(`${checkOf(scheme)} took too long`),
-        }),
-      );
-    }, milliseconds);
-    // The timer must not keep the process alive.
-    timer.unref();
-    given
-      .then(resolve, (error: unknown) => {
-        reject(new AuthenticationUnavailable({ cause: error }));
-      })
-      .finally(() => {
-        clearTimeout(timer);
-      });
-  });
-}
-
-function startScheme(
-  scheme: AuthenticationScheme,
-  request: LibraryRequest,
-  context: unknown,
-): MaybePromise<SchemeOutcome> {
-  try {
-    return scheme.authenticate(request, context);
-  } catch (error) {
-    throw new AuthenticationUnavailable({ cause: error });
-  }
-}
-
-function checkOf({ name }: AuthenticationScheme): string {
-  return name === undefined
-    ? 'A guard in the place of authentication'
-    : `The check of credentials under "${name}"`;
 }

@@ -7,6 +7,7 @@ const NETWORK_GROUPS = 4;
 
 /** The network by which an address is counted: IPv4 as it is, also if mapped into IPv6, and IPv6 by its /64. */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(address)) return address;

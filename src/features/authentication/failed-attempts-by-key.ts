@@ -81,8 +81,10 @@ export class AttemptsByKey {
   }
 
   private keep(key: string, attempts: Attempts): void {
-    const [oldest] = this.known.keys();
-    if (oldest !== undefined && this.known.size >= REMEMBERED_CALLERS) this.known.delete(oldest);
+    if (this.known.size >= REMEMBERED_CALLERS) {
+      const [oldest] = this.known.keys();
+      if (oldest !== undefined) this.known.delete(oldest);
+    }
     this.known.set(key, attempts);
   }
 }

@@ -21,13 +21,14 @@ export class Attempts {
   private refusals: number[] = [];
   private checking = 0;
   private shutUntil = 0;
-  private readonly waiting = new Set<WaitingAttempt>();
+  /** In the order of arrival; undefined until one waits, which is rare. */
+  private waiting: Set<WaitingAttempt> | undefined;
 
   constructor(private readonly rules: RefusalLimit) {}
 
   /** True if the attempts have no effect and can be evicted. */
   isIdle(now: number): boolean {
-    return this.checking === 0 && this.waiting.size === 0 && this.shutUntil <= now && this.recent(now) === 0;
+    return this.checking === 0 && !this.isWaiting && this.shutUntil <= now && this.recent(now) === 0;
   }
 
   /** Throws 429 while locked out. */
@@ -42,7 +43,7 @@ export class Attempts {
    */
   begin(now: number, ends: number): MaybePromise<void> {
     this.refuseShut(now);
-    if (this.waiting.size > 0 || !this.hasRoom(now)) return this.wait(ends - now);
+    if (this.isWaiting || !this.hasRoom(now)) return this.wait(ends - now);
     this.checking++;
   }
 
@@ -91,7 +92,7 @@ export class Attempts {
         },
       };
       const timer = setTimeout(() => {
-        this.waiting.delete(waiting);
+        this.waiting?.delete(waiting);
         reject(
           new AuthenticationUnavailable({
             cause: new Error('Other checks of credentials of this caller took too long'),
@@ -99,11 +100,17 @@ export class Attempts {
         );
       }, milliseconds);
       timer.unref();
+      this.waiting ??= new Set();
       this.waiting.add(waiting);
     });
   }
 
+  private get isWaiting(): boolean {
+    return this.waiting !== undefined && this.waiting.size > 0;
+  }
+
   private admitWaiting(now: number): void {
+    if (!this.waiting) return;
     const shut = this.shutError(now);
     for (const each of this.waiting) {
       if (!shut && !this.hasRoom(now)) return;

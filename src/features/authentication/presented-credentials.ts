@@ -10,7 +10,7 @@ export function isBasic(credentials: Credentials): boolean {
 
 /** The scheme of an `Authorization` header, in lower case; empty without one. */
 export function authorizationScheme(authorization: string | undefined): string {
-  return authorization?.trim().split(/\s+/)[0]?.toLowerCase() ?? '';
+  return (authorization && /\S+/.exec(authorization)?.[0].toLowerCase()) ?? '';
 }
 
 /** True if the request has credentials of this kind. */
