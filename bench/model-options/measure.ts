@@ -13,7 +13,12 @@ export const FIRST_REQUESTS = 2000;
  * Requests of a round: about 250 ms of CPU of the plain model for each workload. In short rounds, the first requests of new
  * connections, which arrive one by one, are a large part, and all servers look alike.
  */
-const TURN: Readonly<Record<ItemWorkload, number>> = { list: 768, retrieve: 2304, create: 1024, change: 1280 };
+const TURN: Readonly<Record<ItemWorkload, number>> = {
+  list: 768,
+  retrieve: 2304,
+  create: 1024,
+  change: 1280,
+};
 
 export interface Participant {
   readonly server: RunningServer;
