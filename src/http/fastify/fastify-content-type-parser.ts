@@ -89,7 +89,8 @@ export const ANY_MEDIA_TYPE: Pick<FastifyRoute, 'preParsing' | 'preValidation'> 
     // Fastify rejects a QUERY without a media type; the method is not served at all.
     if (type !== undefined && raw.method !== 'QUERY') {
       raw[HIDDEN_CONTENT_TYPE] = type;
-      delete raw.headers['content-type'];
+      // Not deleted: V8 keeps an object from which a property was deleted in a slower form.
+      raw.headers['content-type'] = undefined;
     }
     done();
   },

@@ -204,7 +204,7 @@ export class ConnectionManager {
     }
   }
 
-  private async writeWaiting(statement: Statement, reading: Reading): Promise<Records> {
+  private writeWaiting(statement: Statement, reading: Reading): Promise<Records> {
     const pool = this.poolFor('primary');
     if (pool) {
       const use = (connection: unknown): MaybePromise<Records> =>

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { isPromise } from '../../../core/maybe-promise.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
-/** Runs one statement on a driver's own connection. */
-type Run = (connection: unknown, statement: Statement) => MaybePromise<Records>;
+/** Runs one statement on a driver's own connection. An error of a promise is the one that `toError` returns. */
+type Run = (
+  connection: unknown,
+  statement: Statement,
+  toError: (error: unknown) => Error,
+) => MaybePromise<Records>;
 
 const DRIVERS: Readonly<Record<string, (options: DriverQueryOptions) => Run>> = {
   'better-sqlite3': runOnSqlite,
@@ -51,18 +55,19 @@ export class DriverQueries {
     const { logger, options } = this.dataSource;
     const { sql } = statement;
     void logger.logQuery(sql, statement.parameters as unknown[], runner);
+    const toError = (error: unknown): Error => this.toFailure(error, statement, runner);
     const begun = options.maxQueryExecutionTime ? performance.now() : 0;
+    let result: MaybePromise<Records>;
     try {
-      const result = this.run(connection, statement);
-      if (isPromise(result))
-        return result.then(
-          (records) => this.logSlow(records, { begun, statement, runner }),
-          (error: unknown) => this.throwFailed(error, statement, runner),
-        );
-      return this.logSlow(result, { begun, statement, runner });
+      result = this.run(connection, statement, toError);
     } catch (error) {
-      return this.throwFailed(error, statement, runner);
+      throw toError(error);
     }
+    if (!options.maxQueryExecutionTime) return result;
+    return mapMaybe(result, (records) => {
+      this.logSlow(begun, statement, runner);
+      return records;
+    });
   }
 
   /**
@@ -80,32 +85,24 @@ export class DriverQueries {
       : undefined;
   }
 
-  private logSlow(
-    records: Records,
-    {
-      begun,
-      statement,
-      runner,
-    }: { readonly begun: number; readonly statement: Statement; readonly runner: QueryRunner | undefined },
-  ): Records {
+  private logSlow(begun: number, { sql, parameters }: Statement, runner: QueryRunner | undefined): void {
     const { logger, options } = this.dataSource;
-    if (!options.maxQueryExecutionTime) return records;
     const taken = Math.round(performance.now() - begun);
-    if (taken > options.maxQueryExecutionTime)
-      void logger.logQuerySlow(taken, statement.sql, statement.parameters as unknown[], runner);
-    return records;
+    if (taken > (options.maxQueryExecutionTime ?? Infinity))
+      void logger.logQuerySlow(taken, sql, parameters as unknown[], runner);
   }
 
-  private throwFailed(
-    error: unknown,
-    { sql, parameters }: Statement,
-    runner: QueryRunner | undefined,
-  ): never {
-    // A locked statement is retried many times a second, and ends as the cause of a 503 if it stays locked: logging
-    // each attempt would flood the log.
-    if (!isLocked(error))
-      void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
-    throw new QueryFailedError(sql, parameters as unknown[], error as Error);
+  /** Logs the error of a driver, and returns the one that is thrown. Never throws, because a driver's callback must not. */
+  private toFailure(error: unknown, { sql, parameters }: Statement, runner: QueryRunner | undefined): Error {
+    try {
+      // A locked statement is retried many times a second, and ends as the cause of a 503 if it stays locked: logging
+      // each attempt would flood the log.
+      if (!isLocked(error))
+        void this.dataSource.logger.logQueryError(error as Error, sql, parameters as unknown[], runner);
+      return new QueryFailedError(sql, parameters as unknown[], error as Error);
+    } catch (ofLogger) {
+      return ofLogger as Error;
+    }
   }
 
   private async throughRunner(
@@ -196,7 +193,7 @@ function runOnPostgres({ named }: DriverQueryOptions): Run {
     isClientSelected
       ? statementName(sql, clientSelectedNames, MAX_CLIENT_SELECTED)
       : statementName(sql, names, MAX_NAMED);
-  return (connection, { sql, parameters, reusable, isClientSelected }) => {
+  return (connection, { sql, parameters, reusable, isClientSelected }, toError) => {
     const name = reusable === true && named() ? nameIn(isClientSelected === true, sql) : undefined;
     const query: PostgresQuery =
       name === undefined
@@ -204,7 +201,7 @@ function runOnPostgres({ named }: DriverQueryOptions): Run {
         : { name, text: sql, values: parameters, rowMode: 'array' };
     return new Promise((resolve, reject) => {
       (connection as PostgresConnection).query(query, (error, result) => {
-        if (error) reject(error);
+        if (error) reject(toError(error));
         // Empties the driver's own array: the driver refers to the result for several young-generation collections, and
         // would keep a long list's rows alive.
         else resolve(result.rows.splice(0));
