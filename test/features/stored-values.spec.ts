@@ -4,6 +4,7 @@ import { restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn, VirtualColumn } from 'typeorm';
 import type { ColumnOptions, DataSourceOptions } from 'typeorm';
 import type { TestDatabase } from '../support/databases.js';
+import { StatementLog } from '../faults/statement-log.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -275,6 +276,62 @@ onEachDatabase(
     });
   },
   ['mariadb'],
+);
+
+onEachDatabase(
+  'decimals in rows that the database writes as JSON',
+  (database) => {
+    const log = new StatementLog();
+    let started: StartedApp;
+    beforeAll(async () => {
+      started = await startApp({
+        undescribed: 'all',
+        database,
+        dataSource: { logging: ['query'], logger: log },
+        compare: false,
+        entities: [
+          entityOf({
+            price: { type: 'decimal', precision: 10, scale: 2 },
+            exact: { type: 'numeric' },
+            whole: { type: 'numeric', precision: 30 },
+          }),
+        ],
+      });
+    });
+    afterAll(() => started.close());
+
+    test('have every digit of their column, in lists and alone', async () => {
+      const exact = [
+        'NaN',
+        'Infinity',
+        '-Infinity',
+        '0.00000000000000000001',
+        '-1.10',
+        '1e30',
+        '12345678901234567890.5',
+      ];
+      for (const value of exact) await insert(started, 'price, exact, whole', `1.5, '${value}', 7`);
+      await insert(started, 'price, exact, whole', 'NULL, NULL, 123456789012345678901234567890');
+      log.clear();
+      const { status, json } = await started.client.get(ROWS);
+      expect([status, json]).toEqual([
+        200,
+        [
+          ...exact.map((value) => ({
+            id: expect.any(Number),
+            price: '1.50',
+            exact: value === '1e30' ? `1${'0'.repeat(30)}` : value,
+            whole: '7',
+          })),
+          { id: expect.any(Number), price: null, exact: null, whole: '123456789012345678901234567890' },
+        ],
+      ]);
+      expect(log.statements).toEqual([expect.stringContaining('string_agg')]);
+      for (const row of json as { id: number }[])
+        expect((await started.client.get(`${ROWS}${row.id}/`)).json).toEqual(row);
+    });
+  },
+  ['postgres'],
 );
 
 onEachDatabase('JSON', (database) => {

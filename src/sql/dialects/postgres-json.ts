@@ -39,6 +39,7 @@ function jsonTextOf(type: DataType): ((column: string) => JsonSql) | undefined {
     case 'boolean':
       return (column) => ({ sql: `${column}::text` });
     case 'bigint':
+    case 'decimal':
     case 'uuid':
       return (column) => ({ sql: `'"' || ${column}::text || '"'` });
     case 'string':
