@@ -4,6 +4,7 @@ import type {
   Page,
   PageResponse,
   PageContext,
+  PageQuery,
   PageRequest,
   Pagination,
   PageWindow,
@@ -68,11 +69,19 @@ function planRequestedPage(
 ): MaybePromise<PageToRead> {
   const { list, route, keys, exchange, rows } = context;
   if (!list || !exchange) throw new Error(`A page of ${route.resource.label} is read before it is planned.`);
-  const place = listIdentity(list, route, keys.key);
+  let place: string | undefined;
+  // Only cursors need it.
+  const placeOf = (): string => (place ??= listIdentity(list, route, keys.key));
   const isOpen = rows.kind === 'always' && !route.parent;
-  return mapMaybe(context.parameters(), (parameters) =>
+  return mapMaybe(context.parameters(), (parameters) => {
+    const query: PageQuery = {
+      parameters,
+      get place() {
+        return placeOf();
+      },
+    };
     // A pagination of the application may return a promise.
-    mapMaybe(pagination.page({ parameters, place }) as MaybePromise<PageRequest>, (request) => {
+    return mapMaybe(pagination.page(query) as MaybePromise<PageRequest>, (request) => {
       const planned = planPage(list, request, { open: isOpen, defaultSize: pagination.pageSize });
       return mapMaybe(placePage(planned, request, adapter), ({ plan, count }) => {
         context.clearDeferredChecks();
@@ -80,11 +89,17 @@ function planRequestedPage(
           plan,
           request,
           count,
-          context: { parameters, place, link: pageLinks(context, exchange) },
+          context: {
+            parameters,
+            get place() {
+              return placeOf();
+            },
+            link: pageLinks(context, exchange),
+          },
         };
       });
-    }),
-  );
+    });
+  });
 }
 
 /** The start of the last page is computed from the exact count, which is not repeated for the response. */

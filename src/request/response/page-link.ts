@@ -1,26 +1,46 @@
 import type { PageLink } from '../../core/contracts/pagination.js';
 
+/** A parameter of the query string: its decoded name, and its escaped text. */
+interface SentParameter {
+  readonly name: string;
+  readonly text: string;
+}
+
 /**
  * Builds links to other pages of a list from the received query string, which has been validated: parameters keep their
  * order and are escaped again, so that none can break out of a header. Parsed when the first link is built.
  */
 export function pageLink(url: string, query: string): PageLink {
-  let sent: readonly (readonly [name: string, value: string])[] | undefined;
+  let sent: readonly SentParameter[] | undefined;
   return (changes) => {
-    sent ??= query.split('&').flatMap((part) => (part === '' ? [] : [parsePair(part)]));
-    const kept = sent.filter(([name]) => !Object.hasOwn(changes, name));
-    const added = Object.entries(changes).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value] as const],
-    );
-    const text = [...kept, ...added]
-      .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
-      .join('&');
-    return text === '' ? url : `${url}?${text}`;
+    sent ??= parseSent(query);
+    let text = '';
+    for (const parameter of sent) if (!Object.hasOwn(changes, parameter.name)) text += `&${parameter.text}`;
+    for (const [name, value] of Object.entries(changes))
+      if (value !== undefined) text += `&${escapeParameter(name, value)}`;
+    return text === '' ? url : `${url}?${text.slice(1)}`;
   };
 }
 
-function parsePair(part: string): readonly [name: string, value: string] {
+function parseSent(query: string): readonly SentParameter[] {
+  const sent: SentParameter[] = [];
+  for (const part of query.split('&')) if (part !== '') sent.push(parseParameter(part));
+  return sent;
+}
+
+/** Texts that are the same when they are decoded, and when they are escaped again. */
+const UNESCAPED = /^[\w.!~*'()-]*$/;
+
+function parseParameter(part: string): SentParameter {
   const equals = part.indexOf('=');
+  const name = equals < 0 ? part : part.slice(0, equals);
+  const value = equals < 0 ? '' : part.slice(equals + 1);
+  if (UNESCAPED.test(name) && UNESCAPED.test(value)) return { name, text: `${name}=${value}` };
   const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
-  return equals < 0 ? [decoded(part), ''] : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))];
+  const decodedName = decoded(name);
+  return { name: decodedName, text: escapeParameter(decodedName, decoded(value)) };
+}
+
+function escapeParameter(name: string, value: string): string {
+  return `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
 }
