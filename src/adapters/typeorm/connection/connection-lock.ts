@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AcquireDeadlines } from './acquire-timeout.js';
+import { AsyncContext } from './async-context.js';
 
 /**
  * A lock that keeps statements out of another request's transaction if the data source has only one connection
@@ -15,7 +15,7 @@ export class ConnectionLock {
    * The transaction of the current asynchronous context, whose statements must not wait for it. Ignored once that
    * transaction has ended.
    */
-  private readonly context = new AsyncLocalStorage<Promise<void>>();
+  private readonly context = new AsyncContext<Promise<void>>();
 
   constructor(private readonly oneConnection: boolean) {}
 
@@ -33,7 +33,7 @@ export class ConnectionLock {
     statements: () => Promise<Result>,
     deadlines: AcquireDeadlines,
   ): Promise<Result> {
-    if (this.active && this.context.getStore() === this.active) return statements();
+    if (this.active && this.context.value === this.active) return statements();
     let deadline: number | undefined;
     while (this.active) await deadlines.withinDeadline(this.active, (deadline ??= deadlines.deadline()));
     return statements();
@@ -57,7 +57,7 @@ export class ConnectionLock {
     run: (current: Promise<void>) => Promise<Result> = transaction,
   ): Promise<Result> {
     if (!this.oneConnection) return transaction();
-    if (this.active && this.context.getStore() === this.active)
+    if (this.active && this.context.value === this.active)
       throw new Error(
         'A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.',
       );

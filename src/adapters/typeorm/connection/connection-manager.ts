@@ -16,19 +16,13 @@ import type { PooledRunner, SingleUseRunner } from './query-runner-pool.js';
 import { CancellableReads, ignoreClosedClient } from './cancellable-reads.js';
 import type { ReadFrom, Reading } from './cancellable-reads.js';
 import { DatabaseFailures } from './database-failures.js';
-import { prepareSession, sessionIsFit } from './session.js';
+import { sessionIsFit } from './session.js';
 import { SqliteConnection } from './sqlite-connection.js';
-import { SqliteTransaction } from './sqlite-transaction.js';
-import { PooledTransaction } from './transaction.js';
-import type { Transaction } from './transaction.js';
 import { AcquireDeadlines } from './acquire-timeout.js';
+import { attemptTransaction } from './attempt-transaction.js';
+import type { Attempt } from './attempt-transaction.js';
 
 const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
-
-/** The result of one attempt at a transaction, which may be retried after the database has rolled it back. */
-type Attempt<Result> =
-  | { readonly kind: 'done'; readonly result: Result }
-  | { readonly kind: 'undone'; readonly error: unknown; readonly hasBegun: boolean };
 
 /**
  * Acquires connections of a data source and releases them: one for related reads outside of a transaction, one for each
@@ -115,7 +109,8 @@ export class ConnectionManager {
     reading: Reading,
     work: (acquired: SingleUseRunner) => MaybePromise<Result>,
   ): Promise<Result> {
-    const general = (): Promise<Result> => this.readingOver(reading, async (acquired) => work(acquired));
+    const general = (): Promise<Result> =>
+      this.readingOver(reading, async (acquired) => work(acquired), this.direct.isWatched());
     const pool = this.poolFor(reading.from);
     if (!pool) return general();
     const use = (connection: unknown): MaybePromise<Result> => work({ connection });
@@ -164,11 +159,14 @@ export class ConnectionManager {
 
   private async readingOver<Result>(
     reading: Reading,
-    work: (acquired: PooledRunner) => Promise<Result>,
+    use: (acquired: PooledRunner) => Promise<Result>,
+    runsApplicationCode = true,
   ): Promise<Result> {
+    const read = (): Promise<Result> =>
+      this.runnerPool.acquire(reading, { use, isCancellable: true, runsApplicationCode });
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
-        return await this.lock.runShared(() => this.runnerPool.acquire(reading, work, true), this.deadlines);
+        return await this.lock.runShared(read, this.deadlines);
       } catch (error) {
         if (!(await attempts.retry(this.failures.kindOf(error)))) throw this.failures.ofRead(error, reading);
       }
@@ -215,18 +213,20 @@ export class ConnectionManager {
         pool,
       );
     }
+    const use = async ({ runner, connection }: PooledRunner): Promise<Records> =>
+      this.direct.recordsOf(connection, statement, runner);
+    const runsApplicationCode = this.direct.isWatched();
     return this.lock.runExclusive(
-      () =>
-        this.runnerPool.acquire(reading, async ({ runner, connection }) =>
-          this.direct.recordsOf(connection, statement, runner),
-        ),
+      () => this.runnerPool.acquire(reading, { use, isCancellable: false, runsApplicationCode }),
       this.deadlines,
     );
   }
 
   /** Whether the sessions need no statements before a write. */
   needsNoPreparation(): Promise<boolean> {
-    return this.reading('primary', (runner) => sessionIsFit(runner, this.dataSource, this.dialect));
+    const isFit = ({ runner }: PooledRunner): Promise<boolean> =>
+      sessionIsFit(runner, this.dataSource, this.dialect);
+    return this.readingOver({ from: 'primary', requester: undefined }, isFit, this.direct.isWatched());
   }
 
   /** Runs `work` in a transaction, which is rolled back if it throws. */
@@ -234,9 +234,14 @@ export class ConnectionManager {
     work: (runner: QueryRunner) => Promise<Result>,
     requester?: Requester,
   ): Promise<Result> {
+    const { dataSource, dialect, sqlite, failures, limits } = this;
+    const parts = { dataSource, dialect, sqlite, failures, patience: limits.acquireTimeout };
+    const use = (acquired: PooledRunner): Promise<Attempt<Result>> =>
+      attemptTransaction(acquired, work, parts);
     const once = (): Promise<Attempt<Result>> =>
-      this.runnerPool.acquire({ from: 'primary', requester }, (acquired) =>
-        this.transactOnce(acquired, work),
+      this.runnerPool.acquire(
+        { from: 'primary', requester },
+        { use, isCancellable: false, runsApplicationCode: true },
       );
     try {
       // A conflict or deadlock is retried, because no response has been sent yet. The lock is released between
@@ -252,47 +257,6 @@ export class ConnectionManager {
       }
     } catch (error) {
       throw this.failures.report(error);
-    }
-  }
-
-  private transactionOn(runner: QueryRunner): Transaction {
-    return this.sqlite
-      ? new SqliteTransaction(this.sqlite, runner, this.limits.acquireTimeout)
-      : new PooledTransaction(runner);
-  }
-
-  private async transactOnce<Result>(
-    acquired: PooledRunner,
-    work: (runner: QueryRunner) => Promise<Result>,
-  ): Promise<Attempt<Result>> {
-    const { runner } = acquired;
-    const transaction = this.transactionOn(runner);
-    let restoring: readonly string[] = [];
-    let hasBegun = false;
-    try {
-      await transaction.begin();
-      hasBegun = true;
-      restoring = await prepareSession(runner, this.dataSource, this.dialect);
-      const result = await work(runner);
-      await transaction.commit();
-      return { kind: 'done', result };
-    } catch (error) {
-      // After a COMMIT everything is written, and a second attempt would write it twice.
-      if (!transaction.isOpen) throw error;
-      acquired.broken ||= !(await transaction.rollback());
-      acquired.broken ||= this.failures.isConnectionLost(error);
-      return { kind: 'undone', error, hasBegun };
-    } finally {
-      await this.restore(acquired, restoring);
-    }
-  }
-
-  /** Restores the session. If that fails, the connection is discarded. */
-  private async restore(acquired: PooledRunner, statements: readonly string[]): Promise<void> {
-    try {
-      if (!acquired.broken) for (const statement of statements) await acquired.runner.query(statement);
-    } catch {
-      acquired.broken = true;
     }
   }
 }

@@ -1,9 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { NO_POSITION, UnorderedSet } from '../../../core/unordered-set.js';
 import type { UnorderedSetMember } from '../../../core/unordered-set.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
+import { AsyncContext } from './async-context.js';
 
 /**
  * The smallest pool of which one connection is reserved: of a smaller one, a caller would be left with one connection
@@ -78,7 +78,7 @@ export class PoolQueue {
    */
   private readonly waiting = new Map<string | undefined, Waiting[]>();
   /** The permit of the current asynchronous context. */
-  private readonly context = new AsyncLocalStorage<Permit>();
+  private readonly context = new AsyncContext<Permit>();
 
   /** The maximum number of connections of one caller. */
   private readonly share: number;
@@ -96,7 +96,7 @@ export class PoolQueue {
     deadlines: AcquireDeadlines,
     pool?: object,
   ): MaybePromise<Permit> | undefined {
-    if (this.context.getStore()?.isReleased === false) return undefined;
+    if (this.context.value?.isReleased === false) return undefined;
     const permit = new Permit(this, requester, pool);
     if (!this.isFreeFor(permit)) return this.wait(permit, deadlines);
     this.held.add(permit);

@@ -19,6 +19,18 @@ export interface PooledRunner {
   broken: boolean;
 }
 
+/** What is done with an acquired query runner. */
+export interface RunnerUse<Result> {
+  readonly use: (acquired: PooledRunner) => Promise<Result>;
+  /** Whether the database may cancel the statements: reads only. */
+  readonly isCancellable: boolean;
+  /**
+   * Whether code of the application may run meanwhile, which may use this package again: its statements then need no
+   * permit of their own.
+   */
+  readonly runsApplicationCode: boolean;
+}
+
 export interface QueryRunnerPoolParts {
   readonly dataSource: DataSource;
   readonly dialect: Dialect;
@@ -42,8 +54,7 @@ export class QueryRunnerPool {
 
   acquire<Result>(
     reading: Reading,
-    use: (acquired: PooledRunner) => Promise<Result>,
-    cancellable = false,
+    { use, isCancellable, runsApplicationCode }: RunnerUse<Result>,
   ): Promise<Result> {
     return this.withPermit(reading, async (permit) => {
       this.parts.errors.attach();
@@ -52,15 +63,16 @@ export class QueryRunnerPool {
       const connection = this.parts.dialect.oneConnection
         ? await connecting
         : await this.connected(runner, connecting, permit);
-      const read = cancellable ? this.parts.reads.watch(connection, reading) : undefined;
+      const read = isCancellable ? this.parts.reads.watch(connection, reading) : undefined;
       const acquired: PooledRunner = { runner, connection, broken: false };
       const { sqlite } = this.parts;
       const useGuarded = (): Promise<Result> =>
         sqlite ? sqlite.asAdapter(() => use(acquired)) : use(acquired);
+      const useTracked = (): Promise<Result> => (permit ? permit.run(useGuarded) : useGuarded());
       return this.withRunner(acquired, {
         permit,
         read,
-        use: () => (permit ? permit.run(useGuarded) : useGuarded()),
+        use: runsApplicationCode ? useTracked : () => use(acquired),
       });
     });
   }

@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import { driverErrorProperty } from '../../../sql/dialects/dialect.js';
+import { AsyncContext } from './async-context.js';
 import { RetryBudget } from './retry-budget.js';
 
 /** The connection of better-sqlite3 or sql.js. Only better-sqlite3 has `inTransaction`. */
@@ -80,7 +80,7 @@ export class SqliteConnection {
   private readonly guarded = new WeakSet<object>();
   private readonly lockings = new WeakMap<DriverConnection, Locking>();
   /** The asynchronous context of this adapter's work, until that is finished. */
-  private readonly adapterContext = new AsyncLocalStorage<{ isFinished: boolean }>();
+  private readonly adapterContext = new AsyncContext<{ isFinished: boolean }>();
   /** True while TypeORM begins a transaction that SQLite has already begun. */
   private isBegun = false;
   /** How long a COMMIT of this adapter is retried, in milliseconds. */
@@ -226,7 +226,7 @@ export class SqliteConnection {
       const { reader, readonly } = statement;
       const run = (take: (from: DriverStatement) => unknown): unknown => {
         if (!this.mustRun(sql, runner)) return take(NO_OP);
-        return this.adapterContext.getStore()?.isFinished === false
+        return this.adapterContext.value?.isFinished === false
           ? this.runWithoutWaiting(readonly, () => take(statement))
           : take(statement);
       };
