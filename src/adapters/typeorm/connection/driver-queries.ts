@@ -4,6 +4,8 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
+import { runQuery } from './postgres-query.js';
+import type { PostgresClient, PostgresQuery } from './postgres-query.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 
@@ -164,21 +166,6 @@ function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
   };
 }
 
-interface PostgresQuery {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-  readonly rowMode: 'array';
-}
-
-/** The part of pg's client that is used. */
-interface PostgresConnection {
-  query(
-    query: PostgresQuery,
-    callback: (error: Error | null | undefined, result: { readonly rows: (readonly unknown[])[] }) => void,
-  ): unknown;
-}
-
 /** The maximum number of named statements: each session of the server keeps a plan for each of them in memory. */
 const MAX_NAMED = 200;
 /**
@@ -200,11 +187,11 @@ function runOnPostgres({ named }: DriverQueryOptions): Run {
         ? { text: sql, values: parameters, rowMode: 'array' }
         : { name, text: sql, values: parameters, rowMode: 'array' };
     return new Promise((resolve, reject) => {
-      (connection as PostgresConnection).query(query, (error, result) => {
+      runQuery(connection as PostgresClient, query, (error, result) => {
         if (error) reject(toError(error));
         // Empties the driver's own array: the driver refers to the result for several young-generation collections, and
         // would keep a long list's rows alive.
-        else resolve(result.rows.splice(0));
+        else resolve(result?.rows.splice(0) ?? []);
       });
     });
   };

@@ -1,0 +1,203 @@
+/** The part of pg's client that is used. A replacement of pg, such as a database in memory, may have no more than this. */
+export interface PostgresClient {
+  query(query: PostgresQuery, callback: PostgresCallback): unknown;
+}
+
+/** The configuration of a query, as pg's own. */
+export interface PostgresQuery {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly rowMode: 'array';
+}
+
+export type PostgresCallback = (
+  error: Error | null | undefined,
+  result?: { readonly rows: (readonly unknown[])[] },
+) => void;
+
+/** pg's connection, with the messages of the protocol that its own queries and those of pg-cursor send. */
+interface PostgresConnection {
+  readonly stream: { cork?(): void; uncork?(): void };
+  /** The text of each prepared statement that the server has parsed. */
+  readonly parsedStatements: Readonly<Record<string, string | undefined>>;
+  parse(message: { readonly name: string; readonly text: string }): void;
+  bind(message: { readonly statement: string; readonly values: readonly (string | null)[] }): void;
+  describe(message: { readonly type: 'P' }): void;
+  execute(message: object): void;
+  sync(): void;
+  sendCopyFail(reason: string): void;
+}
+
+interface MessagingClient extends PostgresClient {
+  readonly connection: PostgresConnection;
+  getTypeParser(type: number, format: 'text'): (text: string) => unknown;
+}
+
+/** The types of the columns of a prepared statement. */
+type ColumnTypes = readonly number[];
+
+/** What the server has described to each client, by the name of the statement; undefined for a client of another kind. */
+const DESCRIPTIONS = new WeakMap<PostgresClient, Map<string, ColumnTypes> | undefined>();
+
+/**
+ * Runs a statement by pg's client. For a named one, pg would have the server describe its columns at each execution, copy
+ * the configuration and build a result with parsers; a `PreparedQuery` has them described once.
+ */
+export function runQuery(client: PostgresClient, query: PostgresQuery, callback: PostgresCallback): void {
+  const { name, text, values } = query;
+  const described = name === undefined ? undefined : descriptionsOf(client);
+  const texts = described && textsOf(values);
+  if (name !== undefined && described && texts)
+    client.query(
+      new PreparedQuery(client as MessagingClient, described, { name, text, values: texts }),
+      callback,
+    );
+  else client.query(query, callback);
+}
+
+function descriptionsOf(client: PostgresClient): Map<string, ColumnTypes> | undefined {
+  const known = DESCRIPTIONS.get(client);
+  if (known || DESCRIPTIONS.has(client)) return known;
+  const described = sendsMessages(client) ? new Map<string, ColumnTypes>() : undefined;
+  DESCRIPTIONS.set(client, described);
+  return described;
+}
+
+const METHODS = ['parse', 'bind', 'describe', 'execute', 'sync', 'sendCopyFail'] as const;
+
+/** False for replacements of pg, for its native client, and in modes in which it accepts its own queries only. */
+function sendsMessages(client: PostgresClient): boolean {
+  const { connection, getTypeParser, pipeline, binary } = client as Partial<MessagingClient> & {
+    readonly pipeline?: boolean;
+    readonly binary?: boolean;
+  };
+  return (
+    typeof connection?.parsedStatements === 'object' &&
+    METHODS.every((method) => typeof connection[method] === 'function') &&
+    typeof getTypeParser === 'function' &&
+    pipeline !== true &&
+    binary !== true
+  );
+}
+
+/** The values as pg sends them; undefined if there are others than primitive ones, which pg converts by rules of its own. */
+function textsOf(values: readonly unknown[]): (string | null)[] | undefined {
+  const texts: (string | null)[] = [];
+  for (const value of values) {
+    if (typeof value === 'object' && value !== null) return undefined;
+    texts.push(value === null || value === undefined ? null : String(value));
+  }
+  return texts;
+}
+
+type PreparedConfig = Readonly<Record<'name' | 'text', string>> & {
+  readonly values: readonly (string | null)[];
+};
+
+/**
+ * A query that pg's client submits, as it does those of pg-cursor. Instrumentations may read it, or copy it, as the
+ * configuration of a query: no property has the name of another of pg's options.
+ */
+class PreparedQuery implements PostgresQuery {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly (string | null)[];
+  readonly rowMode = 'array';
+  /** Set by the client. */
+  callback: PostgresCallback | undefined;
+  private columnTypes: ColumnTypes | undefined;
+  private parsers: readonly ((text: string) => unknown)[] | undefined;
+  private readonly received: (readonly unknown[])[] = [];
+  /** The error of a parser. */
+  private failure: Error | undefined;
+
+  constructor(
+    private readonly client: MessagingClient,
+    private readonly described: Map<string, ColumnTypes>,
+    { name, text, values }: PreparedConfig,
+  ) {
+    this.name = name;
+    this.text = text;
+    this.values = values;
+  }
+
+  submit(connection: PostgresConnection): null {
+    const { name, text, values } = this;
+    const { stream } = connection;
+    const isParsed = connection.parsedStatements[name] === text;
+    this.columnTypes = isParsed ? this.described.get(name) : undefined;
+    // One write for all messages.
+    stream.cork?.();
+    try {
+      if (!isParsed) connection.parse({ name, text });
+      connection.bind({ statement: name, values });
+      if (!this.columnTypes) connection.describe({ type: 'P' });
+      connection.execute({});
+      connection.sync();
+    } finally {
+      stream.uncork?.();
+    }
+    return null;
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
+    this.columnTypes = fields.map(({ dataTypeID }) => dataTypeID);
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    if (this.failure) return;
+    try {
+      // Looked up for each execution: the application may replace a parser.
+      const parsers = (this.parsers ??= (this.columnTypes ?? []).map((type) =>
+        this.client.getTypeParser(type, 'text'),
+      ));
+      this.received.push(
+        fields.map((field, column) => (field === null ? null : (parsers[column]?.(field) ?? null))),
+      );
+    } catch (error) {
+      this.failure = error as Error;
+    }
+  }
+
+  handleCommandComplete(): void {
+    this.described.set(this.name, this.columnTypes ?? []);
+  }
+
+  handleReadyForQuery(): void {
+    this.finish(this.failure);
+  }
+
+  handleError(error: Error): void {
+    this.finish(this.failure ?? error);
+  }
+
+  handleEmptyQuery(): void {
+    // Has no rows.
+  }
+
+  handlePortalSuspended(): void {
+    // Not sent: all rows are requested at once.
+  }
+
+  handleCopyInResponse(connection: PostgresConnection): void {
+    connection.sendCopyFail('A prepared query has no data to copy');
+    // The server has ignored the first one, because it waited for data.
+    connection.sync();
+  }
+
+  handleCopyData(): void {
+    // Ignored, as by pg.
+  }
+
+  /** Calls back. An error of the callback must not keep the client from its next query. */
+  private finish(error: Error | undefined): void {
+    try {
+      this.callback?.(error, { rows: this.received });
+    } catch (thrown) {
+      process.nextTick(() => {
+        throw thrown;
+      });
+    }
+  }
+}
