@@ -27,14 +27,10 @@ type Rows = (readonly unknown[])[];
 /** The rows of a query that the package runs; rejects with the driver's error. */
 function run(client: pg.Client, text: string, values: readonly unknown[] = [], name = text): Promise<Rows> {
   return new Promise((resolve, reject) => {
-    runQuery(
-      client,
-      { name: name.slice(0, 60), text, values, rowMode: 'array' },
-      (error, result) => {
-        if (error) reject(error);
-        else resolve(result?.rows ?? []);
-      },
-    );
+    runQuery(client, { name: name.slice(0, 60), text, values, rowMode: 'array' }, (error, result) => {
+      if (error) reject(error);
+      else resolve(result?.rows ?? []);
+    });
   });
 }
 
