@@ -1,6 +1,7 @@
 // @tags db nest
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
+import { inspect } from 'node:util';
 import pg from 'pg';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { runQuery } from '../../src/adapters/typeorm/connection/postgres-query.js';
@@ -182,11 +183,54 @@ onEachDatabase(
         await expect(run(doomed, 'SELECT 1')).rejects.toThrow(/not queryable|terminated/);
       });
 
-      test('survive an instrumentation that copies the configuration of each query', async () => {
-        const query = client.query.bind(client) as (config: unknown, callback: unknown) => unknown;
-        client.query = ((config: object, callback: unknown) => query({ ...config }, callback)) as never;
-        for (let time = 0; time < 2; time++)
-          expect(await run(client, 'SELECT $1::int, 2', [time])).toEqual([[time, 2]]);
+      const instrumentations: readonly (readonly [string, (config: object) => object])[] = [
+        ['copies', (config) => ({ ...config })],
+        ['clones', (config) => structuredClone(config)],
+        ['inherits from', (config) => Object.create(config) as object],
+        ['logs', (config) => (logged.push(JSON.stringify(config)), config)],
+      ];
+      const logged: string[] = [];
+
+      test.each(instrumentations)(
+        'survive an instrumentation that %s the configuration of each query',
+        async (_, pass) => {
+          const query = client.query.bind(client) as (config: object, callback: unknown) => unknown;
+          client.query = ((config: object, callback: unknown) => query(pass(config), callback)) as never;
+          for (let time = 0; time < 2; time++)
+            expect(await run(client, 'SELECT $1::int, 2', [time])).toEqual([[time, 2]]);
+        },
+      );
+
+      test('have nothing of the client in a log', async () => {
+        expect(logged.map((each) => JSON.parse(each) as unknown)).toEqual(
+          ['0', '1'].map((value) => ({
+            name: 'SELECT $1::int, 2',
+            text: 'SELECT $1::int, 2',
+            values: [value],
+            rowMode: 'array',
+          })),
+        );
+        let inspected = '';
+        const query = client.query.bind(client) as (config: object, callback: unknown) => unknown;
+        client.query = ((config: object, callback: unknown) => {
+          inspected = inspect(config, { depth: null, showHidden: true });
+          return query(config, callback);
+        }) as never;
+        await run(client, 'SELECT 1');
+        expect(inspected).toContain('SELECT 1');
+        expect(inspected).not.toMatch(/secretKey|connectionParameters|socket/i);
+      });
+
+      test('report a message that cannot be sent, and leave the client usable', async () => {
+        const { connection } = client as unknown as { connection: { bind: (message: unknown) => void } };
+        const bind = connection.bind;
+        connection.bind = () => {
+          throw new Error('too long');
+        };
+        await expect(run(client, 'SELECT 1')).rejects.toThrow('too long');
+        connection.bind = bind;
+        expect(await run(client, 'SELECT 1')).toEqual([[1]]);
+        expect(await run(client, 'SELECT 2')).toEqual([[2]]);
       });
     });
 

@@ -50,7 +50,7 @@ export function runQuery(client: PostgresClient, query: PostgresQuery, callback:
   const texts = described && textsOf(values);
   if (name !== undefined && described && texts)
     client.query(
-      new PreparedQuery(client as MessagingClient, described, { name, text, values: texts }),
+      new PreparedQuery(new Execution(client as MessagingClient, described), { name, text, values: texts }),
       callback,
     );
   else client.query(query, callback);
@@ -95,9 +95,57 @@ type PreparedConfig = Readonly<Record<'name' | 'text', string>> & {
   readonly values: readonly (string | null)[];
 };
 
+/** What is known of one execution. Its fields are private to the language, so that nothing can log or copy the client. */
+class Execution {
+  readonly rows: (readonly unknown[])[] = [];
+  /** An error in this process: of a message that cannot be sent, or of a parser. */
+  failure: Error | undefined;
+  readonly #client: MessagingClient;
+  readonly #described: Map<string, ColumnTypes>;
+  #types: ColumnTypes | undefined;
+  #parsers: readonly ((text: string) => unknown)[] | undefined;
+
+  constructor(client: MessagingClient, described: Map<string, ColumnTypes>) {
+    this.#client = client;
+    this.#described = described;
+  }
+
+  /** Whether the columns of the statement are known; they are not if the server has not parsed it. */
+  begin(name: string, isParsed: boolean): boolean {
+    this.#types = isParsed ? this.#described.get(name) : undefined;
+    return this.#types !== undefined;
+  }
+
+  describe(types: ColumnTypes): void {
+    this.#types = types;
+  }
+
+  addRow(fields: readonly (string | null)[]): void {
+    if (this.failure) return;
+    try {
+      // Looked up for each execution: the application may replace a parser.
+      const parsers = (this.#parsers ??= (this.#types ?? []).map((type) =>
+        this.#client.getTypeParser(type, 'text'),
+      ));
+      this.rows.push(
+        fields.map((field, column) => (field === null ? null : (parsers[column]?.(field) ?? null))),
+      );
+    } catch (error) {
+      this.failure = error as Error;
+    }
+  }
+
+  complete(name: string): void {
+    this.#described.set(name, this.#types ?? []);
+  }
+}
+
+/** A symbol: copies and texts of a query's configuration do not contain it. */
+const EXECUTION = Symbol('execution');
+
 /**
- * A query that pg's client submits, as it does those of pg-cursor. Instrumentations may read it, or copy it, as the
- * configuration of a query: no property has the name of another of pg's options.
+ * A query that pg's client submits, as it does those of pg-cursor. Instrumentations may read it, copy it or inherit from it as
+ * the configuration of a query.
  */
 class PreparedQuery implements PostgresQuery {
   readonly name: string;
@@ -106,70 +154,55 @@ class PreparedQuery implements PostgresQuery {
   readonly rowMode = 'array';
   /** Set by the client. */
   callback: PostgresCallback | undefined;
-  private columnTypes: ColumnTypes | undefined;
-  private parsers: readonly ((text: string) => unknown)[] | undefined;
-  private readonly received: (readonly unknown[])[] = [];
-  /** The error of a parser. */
-  private failure: Error | undefined;
+  readonly [EXECUTION]: Execution;
 
-  constructor(
-    private readonly client: MessagingClient,
-    private readonly described: Map<string, ColumnTypes>,
-    { name, text, values }: PreparedConfig,
-  ) {
+  constructor(execution: Execution, { name, text, values }: PreparedConfig) {
     this.name = name;
     this.text = text;
     this.values = values;
+    this[EXECUTION] = execution;
   }
 
   submit(connection: PostgresConnection): null {
     const { name, text, values } = this;
     const { stream } = connection;
     const isParsed = connection.parsedStatements[name] === text;
-    this.columnTypes = isParsed ? this.described.get(name) : undefined;
+    const isDescribed = this[EXECUTION].begin(name, isParsed);
     // One write for all messages.
     stream.cork?.();
     try {
       if (!isParsed) connection.parse({ name, text });
       connection.bind({ statement: name, values });
-      if (!this.columnTypes) connection.describe({ type: 'P' });
+      if (!isDescribed) connection.describe({ type: 'P' });
       connection.execute({});
-      connection.sync();
+    } catch (error) {
+      this[EXECUTION].failure = error as Error;
     } finally {
+      // The server is ready for another query after this message, whatever came before it.
+      connection.sync();
       stream.uncork?.();
     }
     return null;
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
-    this.columnTypes = fields.map(({ dataTypeID }) => dataTypeID);
+    this[EXECUTION].describe(fields.map(({ dataTypeID }) => dataTypeID));
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    if (this.failure) return;
-    try {
-      // Looked up for each execution: the application may replace a parser.
-      const parsers = (this.parsers ??= (this.columnTypes ?? []).map((type) =>
-        this.client.getTypeParser(type, 'text'),
-      ));
-      this.received.push(
-        fields.map((field, column) => (field === null ? null : (parsers[column]?.(field) ?? null))),
-      );
-    } catch (error) {
-      this.failure = error as Error;
-    }
+    this[EXECUTION].addRow(fields);
   }
 
   handleCommandComplete(): void {
-    this.described.set(this.name, this.columnTypes ?? []);
+    this[EXECUTION].complete(this.name);
   }
 
   handleReadyForQuery(): void {
-    this.finish(this.failure);
+    this.finish(this[EXECUTION].failure);
   }
 
   handleError(error: Error): void {
-    this.finish(this.failure ?? error);
+    this.finish(this[EXECUTION].failure ?? error);
   }
 
   handleEmptyQuery(): void {
@@ -193,7 +226,7 @@ class PreparedQuery implements PostgresQuery {
   /** Calls back. An error of the callback must not keep the client from its next query. */
   private finish(error: Error | undefined): void {
     try {
-      this.callback?.(error, { rows: this.received });
+      this.callback?.(error, { rows: this[EXECUTION].rows });
     } catch (thrown) {
       process.nextTick(() => {
         throw thrown;
