@@ -1,7 +1,7 @@
 // @tags db nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import { MaxLength, Min, ValidatorConstraint, Validate } from 'class-validator';
+import { IsOptional, MaxLength, Min, ValidatorConstraint, Validate } from 'class-validator';
 import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
 import { Column, Entity, ManyToOne, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -61,7 +61,27 @@ class Product {
   @VersionColumn() version: number;
 }
 
+/** A model whose validators are all class-validator's own. */
+@Restify('validated')
+@Entity('validated_ware')
+class Ware {
+  @PrimaryGeneratedColumn() id: number;
+
+  @MaxLength(5)
+  @Column()
+  name: string;
+
+  @IsOptional()
+  @Min(0)
+  @Column({ type: 'int', nullable: true })
+  price: number | null;
+
+  @ManyToOne(() => Maker, { nullable: true }) maker: Relation<Maker> | null;
+  @ManyToOne(() => Maker, { nullable: true }) seller: Relation<Maker> | null;
+}
+
 const PRODUCTS = '/rest/v1/validated/product/';
+const WARES = '/rest/v1/validated/ware/';
 
 onEachDatabase('a validated write', (database) => {
   let started: StartedApp;
@@ -177,7 +197,7 @@ onEachDatabase(
     let maker: number;
     beforeAll(async () => {
       started = await startApp({
-        entities: [Maker, Product],
+        entities: [Maker, Product, Ware],
         database: inProcessZone(database),
         dataSource: { logging: ['query'], logger: log },
         compare: false,
@@ -186,6 +206,7 @@ onEachDatabase(
       maker = (json as { id: number }).id;
       // The first write of a model reads whether its table has triggers.
       await started.client.post(PRODUCTS, { name: 'first', price: 1 });
+      await started.client.post(WARES, { name: 'first', price: 1 });
     });
     beforeEach(() => {
       seen.length = 0;
@@ -198,36 +219,43 @@ onEachDatabase(
 
     test('do not look keys up beforehand', async () => {
       const body = { name: 'a', price: 1, maker, seller: maker };
-      const { status, json } = await started.client.post(PRODUCTS, body);
+      const { status, json } = await started.client.post(WARES, body);
       expect([status, json]).toEqual([201, expect.objectContaining(body)]);
       expect(verbs()).toEqual(['INSERT']);
-      expect(seen).toMatchObject([{ maker: { id: maker }, seller: { id: maker } }]);
       log.clear();
       const { id } = json as { id: number };
-      const changed = await started.client.patch(`${PRODUCTS}${id}/`, { seller: null, maker });
-      expect([changed.status, changed.json]).toEqual([
-        200,
-        expect.objectContaining({ maker, seller: null, version: 2 }),
-      ]);
+      const changed = await started.client.patch(`${WARES}${id}/`, { seller: null, maker });
+      expect([changed.status, changed.json]).toEqual([200, expect.objectContaining({ maker, seller: null })]);
       expect(verbs()).toEqual(['SELECT', 'UPDATE']);
-      expect(seen).toMatchObject([{}, { maker: { id: maker }, seller: null }]);
     });
 
     test('look them up if one does not exist, and write nothing', async () => {
       const body = { name: 'a', price: 1, maker: 99_998, seller: 99_999 };
       const expected = { maker: [unknown(99_998)], seller: [unknown(99_999)] };
-      const created = await started.client.post(PRODUCTS, body);
+      const created = await started.client.post(WARES, body);
       expect([created.status, created.json]).toEqual([400, expected]);
       expect(verbs()).toEqual(['INSERT', 'SELECT']);
-      const { json } = await started.client.post(PRODUCTS, { name: 'a', price: 1, maker });
+      const { json } = await started.client.post(WARES, { name: 'a', price: 1, maker });
       const { id } = json as { id: number };
-      const changed = await started.client.patch(`${PRODUCTS}${id}/`, { price: 2, seller: 99_999 });
+      const changed = await started.client.patch(`${WARES}${id}/`, { price: 2, seller: 99_999 });
       expect([changed.status, changed.json]).toEqual([400, { seller: expected.seller }]);
-      expect((await started.client.get(`${PRODUCTS}${id}/`)).json).toMatchObject({
-        price: 1,
-        seller: null,
-        version: 1,
-      });
+      const all = await started.client.patch(`${WARES}${id}/`, { price: -2, seller: 99_999 });
+      expect(all.json).toEqual({ ...expected, maker: undefined, price: ['price must not be less than 0'] });
+      expect((await started.client.get(`${WARES}${id}/`)).json).toMatchObject({ price: 1, seller: null });
+    });
+
+    test('look them up before validators of the application see them', async () => {
+      const body = { name: 'a', price: 1, maker, seller: maker };
+      const { status, json } = await started.client.post(PRODUCTS, body);
+      expect([status, json]).toEqual([201, expect.objectContaining(body)]);
+      expect(verbs()).toEqual(['SELECT', 'INSERT']);
+      expect(seen).toMatchObject([{ maker: { id: maker }, seller: { id: maker } }]);
+      log.clear();
+      const { id } = json as { id: number };
+      const changed = await started.client.patch(`${PRODUCTS}${id}/`, { seller: null, maker });
+      expect(changed.json).toMatchObject({ maker, seller: null, version: 2 });
+      expect(verbs()).toEqual(['SELECT', 'SELECT', 'UPDATE']);
+      expect(seen).toMatchObject([{}, { maker: { id: maker }, seller: null }]);
     });
 
     test('let the validators run once if the database rejects the row', async () => {

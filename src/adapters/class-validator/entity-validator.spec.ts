@@ -13,5 +13,43 @@ test('is loaded only if a class has a decorator of class-validator', async () =>
   class Other {
     text = '';
   }
-  expect([validator?.validates(Note), validator?.validates(Other)]).toEqual([true, false]);
+  expect([validator?.validatorsOf(Note), validator?.validatorsOf(Other)]).toEqual(['built-in', 'none']);
+});
+
+test('knows validators of the application from those of class-validator', async () => {
+  const library = await import('class-validator');
+  const validator = await loadEntityValidator();
+  const { Validate, ValidateBy, ValidateIf, ValidateNested } = library;
+  class IsShort {
+    validate(): boolean {
+      return true;
+    }
+  }
+  const decorators = {
+    builtIn: [
+      library.IsOptional(),
+      library.IsDefined(),
+      library.Allow(),
+      library.Min(1),
+      library.IsISO8601(),
+    ],
+    class: [library.Min(1), Validate(IsShort)],
+    decorator: [ValidateBy({ name: 'isShort', validator: { validate: () => true } })],
+    condition: [ValidateIf(() => true)],
+    nested: [ValidateNested()],
+  };
+  const found = Object.entries(decorators).map(([name, all]): [string, unknown] => {
+    class Note {
+      text = '';
+    }
+    for (const decorate of all) decorate(Note.prototype, 'text');
+    return [name, validator?.validatorsOf(Note)];
+  });
+  expect(Object.fromEntries(found)).toEqual({
+    builtIn: 'built-in',
+    class: 'own',
+    decorator: 'own',
+    condition: 'own',
+    nested: 'own',
+  });
 });

@@ -4,7 +4,7 @@ import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isAcceptedInBodies } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { BodyReader, ClassRulesReader } from '../../core/schema/value-rules.js';
+import type { BodyReader, ClassRulesReader, Validators } from '../../core/schema/value-rules.js';
 import { readBody } from './read-body.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
@@ -36,8 +36,8 @@ interface ClassValidator {
 /** Validates an entity with class-validator before it is written. */
 export interface EntityValidator {
   validate(entity: object, resource: ResourceSchema, written: Written): Promise<FieldErrors>;
-  /** Whether a class has validation decorators. */
-  validates(target: unknown): boolean;
+  /** Whose validators a class has. */
+  validatorsOf(target: unknown): Validators;
   /** The rules of a class as far as a JSON Schema can express them. */
   readonly rulesOf: ClassRulesReader;
   /** The properties of a class that is the body of an action. */
@@ -70,9 +70,17 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
     },
     rulesOf: (target) => readRules(metadataOf(target)),
     readBody: (type) => readBody(type, metadataOf),
-    validates: (target) =>
-      library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false).length > 0,
+    validatorsOf: (target) => {
+      const all = library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
+      if (all.length === 0) return 'none';
+      return all.every((each) => isBuiltIn(each, library)) ? 'built-in' : 'own';
+    },
   };
+}
+
+/** The package exports the name of each of its validators. Those that validate nested objects call the validators of others. */
+function isBuiltIn({ type, name }: ValidationMetadataLike, library: ClassValidator): boolean {
+  return type === 'whitelistValidation' || (name !== undefined && Object.values(library).includes(name));
 }
 
 /** Cached by class, because decorators are not added after the start. */

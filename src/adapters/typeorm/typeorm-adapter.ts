@@ -17,6 +17,7 @@ import type {
   WritePlan,
 } from '../../core/query/plan.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import type { Validators } from '../../core/schema/value-rules.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, JsonOutput, JsonRow, PageOf, RelatedRow } from '../../core/data-adapter.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
@@ -56,8 +57,8 @@ interface Prepared {
 
 export interface AdapterSettings extends ConnectionLimits {
   readonly validate?: ValidateEntity;
-  /** Whether `validate` knows rules of an entity's class. */
-  readonly validates?: (target: unknown) => boolean;
+  /** The validators of an entity's class that `validate` runs. */
+  readonly validatorsOf?: (target: unknown) => Validators;
 }
 
 /** `DataAdapter` over a connected TypeORM data source. */
@@ -125,7 +126,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return (prepared.writer ??= writerOf(
       resource,
       this.toolsOf(resource),
-      this.settings.validates ?? (() => false),
+      this.settings.validatorsOf ?? (() => 'none'),
     ));
   }
 
@@ -251,13 +252,13 @@ export class TypeOrmAdapter implements DataAdapter {
 function writerOf(
   resource: ResourceSchema,
   tools: WriterTools,
-  validates: (target: unknown) => boolean,
+  validatorsOf: (target: unknown) => Validators,
 ): RowWriter {
   const { metadata, dataSource } = tools.tables.of(resource);
   if (metadata.isJunction) return new JunctionWriter(resource, tools);
   const general = new EntityWriter(resource, tools);
   const rules = directWriterRules(resource, metadata, { dataSource, dialect: tools.dialect });
   return rules
-    ? new DirectWriter(resource, tools, { general, rules, validates: validates(metadata.target) })
+    ? new DirectWriter(resource, tools, { general, rules, validators: validatorsOf(metadata.target) })
     : general;
 }

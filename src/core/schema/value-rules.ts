@@ -41,3 +41,9 @@ export type BodyProperties = ReadonlyMap<string, BodyProperty>;
 
 /** The properties of a class that have validation decorators. */
 export type BodyReader = (type: unknown) => BodyProperties;
+
+/**
+ * The validators of a class: none, class-validator's own alone, or also functions of the application, which may load other
+ * rows.
+ */
+export type Validators = 'none' | 'built-in' | 'own';

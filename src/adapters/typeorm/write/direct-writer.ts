@@ -4,6 +4,7 @@ import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import type { Validators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
@@ -24,8 +25,7 @@ import type { StoredRow } from './stored-rows.js';
 export interface DirectWriterParts {
   readonly general: RowWriter;
   readonly rules: DirectWriterRules;
-  /** Whether the application's validators have rules for the entity. */
-  readonly validates: boolean;
+  readonly validators: Validators;
 }
 
 /**
@@ -37,6 +37,7 @@ export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly tables: DirectWriterTables;
   private readonly statements: DirectStatements;
+  private readonly validates: boolean;
   /** For validators of updated entities; undefined if only TypeORM can load these. */
   private readonly storedRows: StoredRows | undefined;
 
@@ -48,12 +49,13 @@ export class DirectWriter implements RowWriter {
     this.metadata = tools.tables.of(resource).metadata;
     this.tables = DirectWriterTables.of(tools.tables.of(resource).dataSource);
     this.statements = new DirectStatements(resource, tools, parts.rules);
-    this.storedRows = parts.validates ? StoredRows.of(resource, tools) : undefined;
+    this.validates = parts.validators !== 'none';
+    this.storedRows = this.validates ? StoredRows.of(resource, tools) : undefined;
   }
 
   create(plan: CreatePlan): MaybePromise<Row> {
     return mapMaybe(this.mayWrite(plan, 'create'), (may) => {
-      if (may && this.parts.validates) return this.createValid(plan);
+      if (may && this.validates) return this.createValid(plan);
       const statement = may ? this.statements.insert(plan) : undefined;
       if (!statement) return this.parts.general.create(plan);
       return mapMaybe(
@@ -67,7 +69,7 @@ export class DirectWriter implements RowWriter {
     return mapMaybe(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
       const changes = may ? this.statements.changesOf(plan) : undefined;
       if (!changes) return this.parts.general.update(plan);
-      if (this.parts.validates) return this.updateValid(plan, changes);
+      if (this.validates) return this.updateValid(plan, changes);
       return mapMaybe(
         this.execute(this.statements.update(plan, changes), plan.requester),
         (row) => row ?? this.parts.general.update(plan),
@@ -105,7 +107,7 @@ export class DirectWriter implements RowWriter {
       !plan.expected && (await this.mayWrite(plan, 'update')) ? this.statements.changesOf(plan) : undefined;
     if (!changes) return general;
     const statement = this.statements.update(this.withKnownKeys(plan), changes);
-    if (this.parts.validates) return this.updatingValid(general, statement);
+    if (this.validates) return this.updatingValid(general, statement);
     return {
       ...general,
       prepare: (runner) =>
@@ -138,9 +140,17 @@ export class DirectWriter implements RowWriter {
     return this.tables.isPlain(this.metadata, this.tools);
   }
 
+  /**
+   * What the keys of the body refer to if they exist; undefined if they have to be looked up first. Validators of the application
+   * see no key that does not exist or that the caller may not refer to: they may load its row.
+   */
+  private expectedKeys(plan: CreatePlan | UpdatePlan): KeyLookup | undefined {
+    return this.parts.validators === 'own' ? undefined : expectedKeys(plan);
+  }
+
   /** Entities for validators contain related keys that were looked up; the statement does not check these again. */
   private withKnownKeys<Plan extends CreatePlan | UpdatePlan>(plan: Plan): Plan {
-    return this.parts.validates ? { ...plan, keys: [] } : plan;
+    return this.validates ? { ...plan, keys: [] } : plan;
   }
 
   /**
@@ -149,7 +159,7 @@ export class DirectWriter implements RowWriter {
    */
   private async createValid(plan: CreatePlan): Promise<Row> {
     const { general } = this.parts;
-    const expected = expectedKeys(plan);
+    const expected = this.expectedKeys(plan);
     const statement = this.statements.insert(expected ? plan : this.withKnownKeys(plan));
     if (!statement) return general.create(plan);
     let step = await general.prepareCreate(plan, expected);
@@ -167,7 +177,7 @@ export class DirectWriter implements RowWriter {
   /** Updates a row whose entity is valid, if it is still in the state in which the validators have checked it. */
   private async updateValid(plan: UpdatePlan, changes: RowChanges): Promise<Row | undefined> {
     const rows = this.storedRows;
-    const expected = expectedKeys(plan);
+    const expected = this.expectedKeys(plan);
     const row = rows && (await this.findValid(plan, rows, expected));
     const checked = expected ? plan : this.withKnownKeys(plan);
     const updated =
