@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { serverCommand } from './cores.js';
 import { ROOT } from './root.js';
 import type { Report } from './servers/serve.js';
@@ -23,6 +24,9 @@ export interface RunningServer {
 
 const START_LIMIT = 120_000;
 
+/** Of this build also for servers of another commit. */
+const OPTIMIZE_NEXT_TICK = pathToFileURL(join(ROOT, 'dist/bench/optimize-next-tick.js')).href;
+
 let started = 0;
 
 /**
@@ -38,7 +42,14 @@ export async function startServer(
   const { command, args } = serverCommand([process.execPath, resolve(ROOT, file)]);
   const child = spawn(command, args, {
     cwd: ROOT,
-    env: { ...process.env, ...environment, NODE_ENV: 'production', TZ: 'UTC', PGAPPNAME: application },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: `--import=${OPTIMIZE_NEXT_TICK} ${process.env.NODE_OPTIONS ?? ''}`,
+      ...environment,
+      NODE_ENV: 'production',
+      TZ: 'UTC',
+      PGAPPNAME: application,
+    },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { port, facts = {} } = await firstReport(child);

@@ -130,7 +130,8 @@ function locateBelowPrefix(
 
 /** Matches a raw path below the prefix, without its trailing slash; undefined if unknown. */
 export function matchRoute({ byPath }: Pick<Api, 'byPath'>, path: string): RouteMatch | undefined {
-  const [app = '', model = '', key, relation, ...child] = path.split('/');
+  const segments = path.split('/');
+  const [app = '', model = '', key, relation] = segments;
   const routes = byPath.get(`${app}/${model}`);
   if (!routes) return undefined;
   if (key === undefined) return createMatch(routes.collection);
@@ -139,9 +140,9 @@ export function matchRoute({ byPath }: Pick<Api, 'byPath'>, path: string): Route
   if (relation === undefined)
     return createMatch(routes.collectionActions.get(key)) ?? createMatch(routes.object, key);
   const nested = routes.nested.get(relation);
-  if (child.length === 0)
+  if (segments.length === 4)
     return createMatch(routes.objectActions.get(relation), key) ?? createMatch(nested?.list, key);
-  return nested && matchChild(nested, key, child.join('/'));
+  return nested && matchChild(nested, key, segments.slice(4).join('/'));
 }
 
 function matchChild({ object }: NestedRoutes, key: string, childSegment: string): RouteMatch | undefined {
