@@ -1,4 +1,6 @@
 import type { DataSource } from 'typeorm';
+import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
+import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 
 /** A connection of pg or mysql2. */
 interface Emitter {
@@ -59,4 +61,14 @@ function attachToPool(pool: EmittingPool): void {
     ATTACHED.add(connection);
     connection.on('error', () => undefined);
   });
+}
+
+/**
+ * Maps a failed connection to a 503 if the server cannot be reached, which only an error code of the operating system
+ * identifies.
+ */
+export function connectionFailure(error: unknown): Error {
+  return isSystemCode((error as { code?: unknown } | null | undefined)?.code)
+    ? new DatabaseUnavailable({ cause: error })
+    : (error as Error);
 }

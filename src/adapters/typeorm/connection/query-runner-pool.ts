@@ -1,10 +1,10 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { CancellableReads, Reading } from './cancellable-reads.js';
+import { connectionFailure } from './connection-errors.js';
 import type { ConnectionErrors } from './connection-errors.js';
 import type { Permit } from './pool-queue.js';
 import type { PoolQueues } from './pool-queues.js';
-import { connectionFailure } from './pool.js';
 import type { RunningRead } from './running-reads.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';

@@ -3,8 +3,8 @@ import { AcquireDeadlines } from './acquire-timeout.js';
 import type { CancellableReads } from './cancellable-reads.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Permit } from './pool-queue.js';
-import { withPooledConnection } from './pool.js';
-import type { DriverPool } from './pool.js';
+import { withPooledConnection } from './postgres-pool.js';
+import type { DriverPool } from './postgres-pool.js';
 
 type Client = { _queryable?: boolean; _ending?: boolean };
 

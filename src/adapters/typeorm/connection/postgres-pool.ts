@@ -1,9 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
-import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 import type { PassedConnection, Permit } from './pool-queue.js';
-import { OWN_ACQUIRE_LISTENERS } from './connection-errors.js';
+import { connectionFailure, OWN_ACQUIRE_LISTENERS } from './connection-errors.js';
 import type { CancellableReads, Reading } from './cancellable-reads.js';
 import type { RunningRead } from './running-reads.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
@@ -145,16 +143,6 @@ function hasOwnCheckout(pool: DriverPool): boolean {
   return (
     Object.hasOwn(pool, 'connect') || listeners('acquire') > OWN_ACQUIRE_LISTENERS || listeners('release') > 0
   );
-}
-
-/**
- * Maps a failed connection to a 503 if the server cannot be reached, which only an error code of the operating system
- * identifies.
- */
-export function connectionFailure(error: unknown): Error {
-  return isSystemCode((error as { code?: unknown } | null | undefined)?.code)
-    ? new DatabaseUnavailable({ cause: error })
-    : (error as Error);
 }
 
 interface PoolConnection extends PassedConnection {
