@@ -13,7 +13,7 @@ import { DataSource } from 'typeorm';
 import { bootstrapApi, validateOffline } from './nest/bootstrap.js';
 import { failFast } from './nest/early-validation.js';
 import { readOptions } from './nest/read-options.js';
-import type { FeatureLabel } from './nest/compiler-input.js';
+import type { FeatureLabel } from './nest/create-compiler-input.js';
 import { AwaitedPrefix, checkUnknownEntities } from './nest/unknown-entities.js';
 import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';

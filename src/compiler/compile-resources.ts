@@ -19,10 +19,10 @@ import { compileRelations } from './compile-relations.js';
 import { ThroughCompiler } from './compile-through.js';
 import { transformedColumns } from './compile-transforms.js';
 import type { CompiledView } from './compile-through.js';
-import { declarationsByEntity } from './blueprint.js';
+import { declarationsByEntity } from './compiler-input.js';
 import { foreignKeysOf, overlappingRelations } from './foreign-keys.js';
 import type { ForeignKeys } from './foreign-keys.js';
-import type { CompilerInput, EntityDeclaration } from './blueprint.js';
+import type { CompilerInput, EntityDeclaration } from './compiler-input.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
 import { renameParameters } from './rename-parameters.js';
@@ -43,13 +43,13 @@ export interface CompiledModel {
  * Compiles declarations and entity descriptions to resources. Pure, and without validation, which `compiler/rules` performs
  * on the same result.
  */
-export function compileResources(blueprint: CompilerInput, parts: ResourceParts): CompiledModel {
-  const { description, drafts } = blueprint;
+export function compileResources(input: CompilerInput, parts: ResourceParts): CompiledModel {
+  const { description, drafts } = input;
   const byEntity = declarationsByEntity(drafts);
   const shells = new Map(
     description.entities.map((entity) => [entity.id, builderOf(entity, byEntity.get(entity.id), parts)]),
   );
-  const through = new ThroughCompiler(blueprint, shells, parts.serializer({}));
+  const through = new ThroughCompiler(input, shells, parts.serializer({}));
   for (const entity of description.entities) {
     const shell = shells.get(entity.id);
     if (!shell) continue;
@@ -64,7 +64,7 @@ export function compileResources(blueprint: CompilerInput, parts: ResourceParts)
     const shell = shells.get(entity.id);
     if (shell)
       completeEntity(shell, entity, {
-        blueprint,
+        input,
         draft: byEntity.get(entity.id),
         parts,
         foreignKeys: foreignKeysOf(entity, shell, through.sidesOf(shell)),
@@ -73,12 +73,12 @@ export function compileResources(blueprint: CompilerInput, parts: ResourceParts)
   const views = through.complete();
   for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
   for (const shell of [...shells.values(), ...views.map((view) => view.shell)])
-    shell.setFields(omitDeadLinks(shell.fields, replacedRelations(byEntity.get(shell.entity), blueprint)));
+    shell.setFields(omitDeadLinks(shell.fields, replacedRelations(byEntity.get(shell.entity), input)));
   for (const [entity, shell] of withBuilders(description.entities, shells))
     completeQueries(shell, {
       entity,
       options: optionsOf(byEntity.get(entity.id)),
-      defaults: blueprint.defaults,
+      defaults: input.defaults,
       parts,
     });
   const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
@@ -87,7 +87,7 @@ export function compileResources(blueprint: CompilerInput, parts: ResourceParts)
       entity: entities.get(view.shell.entity),
       draft: byEntity.get(view.shell.entity),
       parts,
-      defaults: blueprint.defaults,
+      defaults: input.defaults,
     });
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
@@ -171,12 +171,12 @@ function completeEntity(
   shell: ResourceBuilder,
   entity: EntityDescription,
   {
-    blueprint,
+    input,
     draft,
     parts,
     foreignKeys,
   }: {
-    blueprint: CompilerInput;
+    input: CompilerInput;
     draft: EntityDeclaration | undefined;
     parts: ResourceParts;
     foreignKeys: ForeignKeys;
@@ -190,8 +190,8 @@ function completeEntity(
   );
   shell.objectLabel = compileLabel(options.label, shell);
   shell.description = options.description ?? '';
-  shell.returnDeleted = options.returnDeleted ?? blueprint.defaults.returnDeleted;
-  shell.strict = options.strict ?? blueprint.defaults.strict;
+  shell.returnDeleted = options.returnDeleted ?? input.defaults.returnDeleted;
+  shell.strict = options.strict ?? input.defaults.strict;
   compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
 }
 

@@ -6,8 +6,8 @@ import type { Key } from '../core/schema/resource-schema.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { RestifyOptions, ThroughOptions } from '../decorators/restify-options.js';
 import type { RestifyDefaults } from '../restify.options.js';
-import { declarationsByEntity } from './blueprint.js';
-import type { CompilerInput, EntityDeclaration } from './blueprint.js';
+import { declarationsByEntity } from './compiler-input.js';
+import type { CompilerInput, EntityDeclaration } from './compiler-input.js';
 import { columnPairs, refersToKey } from './column-pairs.js';
 import { junctionColumns, junctionEntities } from './junction-entities.js';
 import { ResourceBuilder } from './resource-builder.js';
@@ -34,22 +34,22 @@ export class ThroughCompiler {
   private readonly defaults: Pick<RestifyDefaults, 'returnDeleted' | 'strict'>;
 
   constructor(
-    blueprint: Pick<CompilerInput, 'description' | 'drafts' | 'defaults'>,
+    input: Pick<CompilerInput, 'description' | 'drafts' | 'defaults'>,
     shells: ReadonlyMap<string, ResourceBuilder>,
     private readonly serializer: Serializer,
   ) {
     this.shells = shells;
-    this.drafts = declarationsByEntity(blueprint.drafts);
-    this.entities = junctionEntities(blueprint);
+    this.drafts = declarationsByEntity(input.drafts);
+    this.entities = junctionEntities(input);
     const used = new Set(this.entities.values());
-    const through = blueprint.description.entities.filter(({ id }) => used.has(id));
+    const through = input.description.entities.filter(({ id }) => used.has(id));
     this.fixed = new Map(
       through.map(({ id, columns }) => [
         id,
         new Set(columns.filter(({ updatable }) => !updatable).map((column) => column.id)),
       ]),
     );
-    this.defaults = blueprint.defaults;
+    this.defaults = input.defaults;
   }
 
   compile(

@@ -8,7 +8,7 @@ import type {
   TransformerDescription,
 } from '../core/schema/entity-metadata.js';
 import type { DataType } from '../core/schema/data-type.js';
-import { typeOfField } from '../core/values/field-type.js';
+import { typeOfField } from '../core/values/type-of-field.js';
 import { invalid, valid } from '../core/values/parse-result.js';
 import type { Outcome } from '../core/values/parse-result.js';
 import { parseValue } from '../core/values/parse-value.js';

@@ -1,5 +1,5 @@
 import type { EntityDescription, JunctionDescription } from '../core/schema/entity-metadata.js';
-import type { CompilerInput } from './blueprint.js';
+import type { CompilerInput } from './compiler-input.js';
 
 /**
  * The application's entities of junctions, by the ORM's internal entity: mapped to the junction's table, with the junction's

@@ -2,7 +2,7 @@ import type { InjectableClass, RestifyOptions } from '../decorators/restify-opti
 import type { PermissionClass, PermissionExpression } from '../core/contracts/permission-expression.js';
 import { guardsOfAuthentication } from './authentication-guards.js';
 import type { ClassesOfOptions } from '../compiler/rules/missing-methods.js';
-import type { CompilerInput } from '../compiler/blueprint.js';
+import type { CompilerInput } from '../compiler/compiler-input.js';
 
 /** The options of the prefix, of its models, and of their junctions. */
 export function optionsIn({ drafts, defaults }: CompilerInput): readonly RestifyOptions[] {

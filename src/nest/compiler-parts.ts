@@ -19,7 +19,7 @@ import { modelPipes } from './model-pipes.js';
 import type { ConditionalRules } from '../compiler/compile-conditional.js';
 import type { ResourceParts } from '../compiler/resource-parts.js';
 import { compileFieldSelection } from '../compiler/compile-shape.js';
-import type { CompilerInput } from '../compiler/blueprint.js';
+import type { CompilerInput } from '../compiler/compiler-input.js';
 import { listedControllers } from './action-binder.js';
 import type { BootContext } from './boot-context.js';
 import { optionsIn, classesOf, permissionsOfActions } from './classes-of-options.js';

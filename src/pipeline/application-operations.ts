@@ -13,7 +13,7 @@ import type { ActionArguments, Override } from './override.js';
 import { resolveParent } from './resolve-parent.js';
 import { compileHandler, OPERATION_DEFINITIONS } from './rest-pipeline.js';
 import type { RequestHandler } from './rest-pipeline.js';
-import type { PipelineServices } from './services.js';
+import type { PipelineServices } from './pipeline-services.js';
 
 /** One operation of a route, as run by methods of the application. */
 interface OperationStages {

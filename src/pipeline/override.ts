@@ -23,7 +23,7 @@ import { deferObjectCheck } from './operations/update.js';
 import { reauthorize } from './reauthorize.js';
 import { resultHeaders } from './rest-pipeline.js';
 import type { RequestHandler } from './rest-pipeline.js';
-import type { PipelineServices } from './services.js';
+import type { PipelineServices } from './pipeline-services.js';
 
 /** The keys in the URL, as passed to an action. */
 export interface ActionKeys {

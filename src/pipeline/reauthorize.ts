@@ -2,7 +2,7 @@ import { challengeOf } from '../features/authentication/challenge.js';
 import { authorizeMethod } from '../features/permissions/authorize.stage.js';
 import type { RestContext } from '../request/rest-context.js';
 import { resolveParent } from './resolve-parent.js';
-import type { PipelineServices } from './services.js';
+import type { PipelineServices } from './pipeline-services.js';
 
 /** The same URL authorized for another method. Throws 403 and 404. */
 export async function reauthorize(

@@ -31,7 +31,7 @@ import { retrieve } from './operations/retrieve.js';
 import { partialUpdate, update } from './operations/update.js';
 import { reauthorize } from './reauthorize.js';
 import { resolveParent, resolveParentOfList } from './resolve-parent.js';
-import type { PipelineServices } from './services.js';
+import type { PipelineServices } from './pipeline-services.js';
 
 /** Runs interceptors around an operation; they may change its value, which for a list is an array or a page. */
 export type InterceptorChain = (operate: () => Promise<unknown>) => Promise<unknown>;

@@ -3,7 +3,7 @@ import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
 import { compileResources } from '../../src/compiler/compile-resources.js';
 import type { ResourceParts } from '../../src/compiler/resource-parts.js';
 import { compileFieldSelection } from '../../src/compiler/compile-shape.js';
-import type { CompilerInput, EntityDeclaration } from '../../src/compiler/blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../../src/compiler/compiler-input.js';
 import { problemsOfModel } from '../../src/compiler/rules/verify-model.js';
 import { declarations } from '../../src/decorators/metadata-storage.js';
 import type { EntityDescription, ModelDescription } from '../../src/core/schema/entity-metadata.js';
@@ -88,7 +88,7 @@ export async function connectAdapter({
 
 function compiled(description: ModelDescription): readonly Resource[] {
   const drafts = description.entities.flatMap((entity) => draftOf(entity) ?? []);
-  const blueprint: CompilerInput = {
+  const input: CompilerInput = {
     ...OPTIONS,
     takenPrefixes: [],
     description,
@@ -98,8 +98,8 @@ function compiled(description: ModelDescription): readonly Resource[] {
     controllers: [],
     laidOut: new Set(drafts.map(({ declaration }) => declaration.target)),
   };
-  const model = compileResources(blueprint, partsOf(blueprint));
-  const problems = problemsOfModel(blueprint, model);
+  const model = compileResources(input, partsOf(input));
+  const problems = problemsOfModel(input, model);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return model.all;
 }

@@ -2,8 +2,8 @@ import { isWritable } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import { exposedMember } from '../exposed-properties.js';
 import { declaredColumns, topName } from '../property-names.js';
-import { declarationsByEntity } from '../blueprint.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import { declarationsByEntity } from '../compiler-input.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { Resource } from '../../core/schema/resource.js';
 

@@ -1,13 +1,13 @@
 import type { RestifyOptions } from '../../decorators/restify-options.js';
 import type { GuardClass } from '../../core/contracts/guard.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { isGuard } from './unfit-scheme.js';
 import { optionLocations } from './option-locations.js';
 
 /** Warns about `AuthGuard` of @nestjs/passport in `guards` in addition to `authentication`: it runs after the permissions, which see its callers as anonymous. */
-export function lateAuthGuards(blueprint: CompilerInput): readonly string[] {
-  const { prefix, defaults } = blueprint;
-  const late = optionLocations(blueprint).filter(({ options }) => {
+export function lateAuthGuards(input: CompilerInput): readonly string[] {
+  const { prefix, defaults } = input;
+  const late = optionLocations(input).filter(({ options }) => {
     const { authentication = defaults.authentication, guards = defaults.guards } = options as RestifyOptions;
     const named = authentication ?? [];
     return named.length > 0 && !named.some(isGuard) && guards?.some(isPassportGuard) === true;

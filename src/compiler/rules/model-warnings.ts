@@ -1,5 +1,5 @@
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { lateAuthGuards } from './late-auth-guards.js';
 import { openModelWarnings } from './open-models.js';
 import { untypedFields } from './untyped-fields.js';
@@ -8,13 +8,13 @@ import { ignoredDecorators } from './ignored-decorators.js';
 import { junctionWarnings } from './verify-junctions.js';
 
 /** Warnings about a model, which do not prevent the start: sentences for the log. */
-export function modelWarnings(blueprint: CompilerInput, model: CompiledModel): readonly string[] {
+export function modelWarnings(input: CompilerInput, model: CompiledModel): readonly string[] {
   return [
-    ...openModelWarnings(blueprint),
-    ...lateAuthGuards(blueprint),
-    ...untypedFields(blueprint),
-    ...unmappedRelationWarnings(blueprint),
-    ...junctionWarnings(blueprint, model),
-    ...ignoredDecorators(blueprint, model),
+    ...openModelWarnings(input),
+    ...lateAuthGuards(input),
+    ...untypedFields(input),
+    ...unmappedRelationWarnings(input),
+    ...junctionWarnings(input, model),
+    ...ignoredDecorators(input, model),
   ];
 }

@@ -1,5 +1,5 @@
 import type { RestifyOptions } from '../../decorators/restify-options.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { isGuard } from './unfit-scheme.js';
 
 /** Warns about models that every caller may read and write because no permission is declared: one sentence for the log. */

@@ -1,5 +1,5 @@
 import type { RestifyOptions } from '../../decorators/restify-options.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 /** Options as declared, not yet validated, with their location. */
 export interface OptionLocation {

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { EntityDeclaration } from '../blueprint.js';
+import type { EntityDeclaration } from '../compiler-input.js';
 import { plainPaths } from '../resolve-path.js';
 
 /** The purpose of a declared path. */

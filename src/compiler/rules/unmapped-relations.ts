@@ -1,4 +1,4 @@
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { topName } from '../property-names.js';
 
 /** Warnings about declared relations that TypeORM does not map: one sentence for each. */

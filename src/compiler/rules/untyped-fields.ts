@@ -1,6 +1,6 @@
 import { isUntyped, keyColumns } from '../compile-transforms.js';
 import { isExposedColumn } from '../exposed-properties.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { declaredColumns } from '../property-names.js';
 
 /** Warnings about fields whose transformer has no known type: one sentence for each model. */

@@ -6,7 +6,7 @@ import type { Relation } from '../../core/schema/relation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
 import { linksOf } from '../../core/schema/field.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 const ACTION_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9_.~-]*$/;
 

@@ -7,20 +7,20 @@ import {
   REFUSAL_LIMITS,
 } from '../../core/schema/limits.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 import type { OptionLocation } from './option-locations.js';
 import { unfitScheme } from './unfit-scheme.js';
 
 /** Verifies schemes, their challenges, and the timeout of authentication. */
 export function verifyAuthentication(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   _model: CompiledModel,
 ): readonly DeclarationProblem[] {
   return [
-    ...optionLocations(blueprint).flatMap(problemsOfSchemes),
-    ...problemsOfTimeout(blueprint),
-    ...problemsOfThrottle(blueprint),
+    ...optionLocations(input).flatMap(problemsOfSchemes),
+    ...problemsOfTimeout(input),
+    ...problemsOfThrottle(input),
   ];
 }
 

@@ -6,24 +6,24 @@ import type { EntityDescription } from '../../core/schema/entity-metadata.js';
 import { MOST_BULK_OBJECTS } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
 /** Verifies the options of bulk writes, and that they bypass nothing that applies to the write of one object. */
-export function verifyBulk(blueprint: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
-  const given = optionLocations(blueprint).flatMap(({ where, options: { bulk } }) =>
+export function verifyBulk(input: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
+  const given = optionLocations(input).flatMap(({ where, options: { bulk } }) =>
     bulkOptionProblems(`${where}.bulk`, bulk),
   );
   const misread = new Set(given.map(({ where }) => where.split('.bulk')[0]));
-  const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
+  const entities = new Map(input.description.entities.map((entity) => [entity.id, entity]));
   return deduplicateProblems([
     ...given,
     ...model.all.flatMap((resource) =>
       resource.bulk && !misread.has(resource.label)
         ? [
-            ...operationProblems(resource, blueprint),
-            ...nestedProblems(resource, blueprint, model),
+            ...operationProblems(resource, input),
+            ...nestedProblems(resource, input, model),
             ...upsertProblems(resource, entities.get(resource.entity)),
             ...bulkParameterProblems(resource),
           ]

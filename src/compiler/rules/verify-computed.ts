@@ -1,7 +1,7 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { propertyNames } from '../property-names.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 
 /** Verifies that a computed field has a unique name, and a function or an existing method of the entity. */
 export function verifyComputed({ drafts }: CompilerInput): readonly DeclarationProblem[] {

@@ -1,14 +1,14 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 
 /** Verifies the options of conditional requests and caches: a misspelt one would protect nothing. */
 export function verifyConditional(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   _model: CompiledModel,
 ): readonly DeclarationProblem[] {
-  return optionLocations(blueprint).flatMap(({ where, options: { conditional, cacheControl } }) => [
+  return optionLocations(input).flatMap(({ where, options: { conditional, cacheControl } }) => [
     ...conditionalProblems(`${where}.conditional`, conditional),
     ...cacheProblems(`${where}.cacheControl`, cacheControl),
   ]);

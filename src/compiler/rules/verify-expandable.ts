@@ -7,7 +7,7 @@ import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Expandable } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
@@ -20,20 +20,20 @@ interface Way {
 
 /** Verifies that expandable paths are exposed relations to readable models, within the depth limit. */
 export function verifyExpandable(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const given = optionLocations(blueprint).flatMap(({ where, options: { expandable } }) =>
+  const given = optionLocations(input).flatMap(({ where, options: { expandable } }) =>
     textProblems(`${where}.expandable`, expandable),
   );
   if (given.length > 0) return given;
-  const served = new Set(blueprint.drafts.map(({ entity }) => entity.id));
+  const served = new Set(input.drafts.map(({ entity }) => entity.id));
   return deduplicateProblems(
     all.flatMap((resource) =>
       resource.shape
         ? pathProblems(resource, resource.shape.expandable, {
             way: { from: resource, path: [] },
-            unserved: unservedIn(blueprint, served),
+            unserved: unservedIn(input, served),
           })
         : [],
     ),

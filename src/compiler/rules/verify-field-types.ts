@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { FIELD_TYPES } from '../../core/schema/field-type.js';
 import { keyColumns } from '../compile-transforms.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { declaredColumns } from '../property-names.js';
 
 /** Verifies that `type` has known types, and only for columns with a transformer: others have the type of the column. */

@@ -2,7 +2,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import { storesResponses } from '../../core/contracts/idempotency.js';
 import { IDEMPOTENCY_LIFE, MAX_IDEMPOTENCY_LIFE } from '../../core/schema/limits.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 import type { OptionLocation } from './option-locations.js';
 
@@ -11,17 +11,17 @@ const IDEMPOTENCY_REPAIR =
 
 /** Verifies the options of idempotency, and that the table of stored responses exists and is not exposed. */
 export function verifyIdempotency(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   _model: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const kept = blueprint.description.entities.some(({ targets }) => targets.some(storesResponses));
-  const places = optionLocations(blueprint);
+  const kept = input.description.entities.some(({ targets }) => targets.some(storesResponses));
+  const places = optionLocations(input);
   return [
     ...places.flatMap(({ where, options: { idempotency } }) =>
       idempotencyProblems(`${where}.idempotency`, idempotency),
     ),
     ...(kept ? [] : places.filter(isOn).map(missingTable)),
-    ...blueprint.drafts.filter(({ entity }) => entity.targets.some(storesResponses)).map(served),
+    ...input.drafts.filter(({ entity }) => entity.targets.some(storesResponses)).map(served),
   ];
 }
 

@@ -6,7 +6,7 @@ import type {
   ModelDescription,
 } from '../../core/schema/entity-metadata.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { junctionEntities, missingColumns } from '../junction-entities.js';
 
 /** An entity on a junction's table whose options would have no effect, because it lacks the junction's columns. */
@@ -17,11 +17,8 @@ interface UnusableJunction {
 }
 
 /** Verifies that a declared entity on the table of a served junction has the junction's columns: else its permissions would not apply there. */
-export function verifyJunctions(
-  blueprint: CompilerInput,
-  model: CompiledModel,
-): readonly DeclarationProblem[] {
-  return unfitEntities(blueprint, model)
+export function verifyJunctions(input: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
+  return unfitEntities(input, model)
     .filter(({ declared }) => declared)
     .map(({ junction, entity }) => ({
       where: junction.declaredAt,
@@ -31,14 +28,14 @@ export function verifyJunctions(
 }
 
 /** Warnings about served junctions, which do not prevent the start. */
-export function junctionWarnings(blueprint: CompilerInput, model: CompiledModel): readonly string[] {
-  const unfit = unfitEntities(blueprint, model).filter(({ declared }) => !declared);
+export function junctionWarnings(input: CompilerInput, model: CompiledModel): readonly string[] {
+  const unfit = unfitEntities(input, model).filter(({ declared }) => !declared);
   return [
     ...unfit.map(
       ({ junction, entity }) =>
         `${junction.declaredAt}: its join table is the table of the entity ${entity.name}, ${missingOf(junction, entity)}. It is served as a pair of keys.`,
     ),
-    ...servedJunctions(blueprint, model).flatMap(({ declaredAt, conflict }) =>
+    ...servedJunctions(input, model).flatMap(({ declaredAt, conflict }) =>
       conflict
         ? [
             `${declaredAt}: its join table is also the table of the entity ${conflict.entity}. At each start \`synchronize\` of the data source drops the ${columnList(conflict.lost)} and adds them again, and what they hold is lost. Add synchronize: false to its @JoinTable, or turn \`synchronize\` of the data source off.`,
@@ -101,11 +98,11 @@ function servedJunctions(
 }
 
 /** Junctions without a matching entity, and declared entities that do not match. */
-function unfitEntities(blueprint: CompilerInput, model: CompiledModel): readonly UnusableJunction[] {
-  const through = junctionEntities(blueprint);
-  const entities = new Map(blueprint.description.entities.map((entity) => [entity.id, entity]));
-  const declared = new Set(blueprint.drafts.map(({ entity }) => entity.id));
-  return servedJunctions(blueprint, model).flatMap((junction) =>
+function unfitEntities(input: CompilerInput, model: CompiledModel): readonly UnusableJunction[] {
+  const through = junctionEntities(input);
+  const entities = new Map(input.description.entities.map((entity) => [entity.id, entity]));
+  const declared = new Set(input.drafts.map(({ entity }) => entity.id));
+  return servedJunctions(input, model).flatMap((junction) =>
     junction.mappedBy.flatMap((id): readonly UnusableJunction[] => {
       const entity = entities.get(id);
       if (!entity || missingColumns(junction, entity).length === 0) return [];

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { isLabelField, namesInLabel } from '../compile-label.js';
 import type { CompiledModel } from '../compile-resources.js';
 

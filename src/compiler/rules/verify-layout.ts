@@ -1,5 +1,5 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 /** Rejects entities whose files were loaded after Nest had read the controllers: they would have no routes. */
 export function verifyLayout({ drafts, laidOut }: CompilerInput): readonly DeclarationProblem[] {

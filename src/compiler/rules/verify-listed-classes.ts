@@ -1,5 +1,5 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 /** Verifies that a listed class is an entity of the data source, and declared if it has an app label. */
 export function verifyListedClasses({ listed, description }: CompilerInput): readonly DeclarationProblem[] {

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { EntityDescription } from '../../core/schema/entity-metadata.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 type RelationFlaw = Pick<DeclarationProblem, 'what' | 'repair'>;
 type DescribedRelation = EntityDescription['relations'][number];

@@ -1,6 +1,6 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { verifyTimeouts } from './verify-timeouts.js';
 import { verifyActions } from './verify-actions.js';
 import { verifyAuthentication } from './verify-authentication.js';
@@ -70,9 +70,6 @@ const RULES = [
 ] as const;
 
 /** Runs all rules and collects their problems. */
-export function problemsOfModel(
-  blueprint: CompilerInput,
-  model: CompiledModel,
-): readonly DeclarationProblem[] {
-  return RULES.flatMap((rule) => rule(blueprint, model));
+export function problemsOfModel(input: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
+  return RULES.flatMap((rule) => rule(input, model));
 }

@@ -2,8 +2,8 @@ import type { RestifyOptions, ThroughOptions } from '../../decorators/restify-op
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { PermissionClass, PermissionExpression } from '../../core/contracts/permission-expression.js';
 import type { CompiledModel } from '../compile-resources.js';
-import { declarationsByEntity } from '../blueprint.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import { declarationsByEntity } from '../compiler-input.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { junctionEntities } from '../junction-entities.js';
 import { isPassportGuard } from './late-auth-guards.js';
 
@@ -20,13 +20,13 @@ type ManyToMany = Extract<EntityDeclaration['entity']['relations'][number], { ki
  * its many-to-many relations, so that every caller could list and delete the pairs of protected models.
  */
 export function verifyOpenJunctions(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   { resources }: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const { drafts, defaults, allowAny } = blueprint;
+  const { drafts, defaults, allowAny } = input;
   const judged: Judged = {
     byEntity: declarationsByEntity(drafts),
-    entities: junctionEntities(blueprint),
+    entities: junctionEntities(input),
     defaults,
     allowAny,
   };

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { OPERATIONS } from '../../core/schema/operation.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 /** Verifies that `operations` lists known operations. */
 export function verifyOperations({ drafts }: CompilerInput): readonly DeclarationProblem[] {

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { MODEL_OPTIONS } from './option-kinds.js';
 
 /** Rejects unknown options: a misspelt one would be silently ignored. */

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { EntityDeclaration } from '../blueprint.js';
+import type { EntityDeclaration } from '../compiler-input.js';
 import { MODEL_OPTIONS, PREFIX_OPTIONS } from './option-kinds.js';
 import type { OptionKind } from './option-flaw.js';
 

@@ -5,7 +5,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import { PARAMETER_KINDS } from '../../core/values/parameter-type.js';
 import { filterEntries, isList, parameterNames } from '../compile-queries.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { plainPaths, resolveFilterPath } from '../resolve-path.js';
 import { unknownPath } from './unknown-path.js';
 

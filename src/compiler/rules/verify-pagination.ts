@@ -2,18 +2,18 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { Pagination } from '../../core/contracts/pagination.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 import type { OptionLocation } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
 /** Verifies the options of a pagination, and that its parameters have no other meaning in its lists. Its type is verified elsewhere. */
 export function verifyPagination(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
   return deduplicateProblems([
-    ...optionLocations(blueprint).flatMap(paginationProblems),
+    ...optionLocations(input).flatMap(paginationProblems),
     ...all.flatMap(pageParameterProblems),
   ]);
 }

@@ -1,6 +1,6 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { takenByBackends } from '../yield-parameters.js';
 
 /** Verifies that no custom filter has the name of another query parameter (contract 4.13). */

@@ -1,5 +1,5 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 
 const MODEL_SEGMENT = /^[a-z0-9][a-z0-9_-]*$/;
 

@@ -1,5 +1,5 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 const VALID_PREFIX = /^(?:[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~-]+)*)?$/;
 

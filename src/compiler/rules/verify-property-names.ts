@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { RestifyOptions } from '../../decorators/restify-options.js';
 import { declaredColumns, propertyNames, topName } from '../property-names.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 
 const LISTS = [
   'fields',

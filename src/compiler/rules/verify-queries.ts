@@ -6,7 +6,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import { isScalar } from '../../core/schema/data-type.js';
 import { filterEntries, orderEntry, orderOperands, searchEntry, withNulls } from '../compile-queries.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { resolveFilterPath, resolveReadablePath } from '../resolve-path.js';
 import { unfitLookup } from './unfit-lookup.js';
 import { unknownPath } from './unknown-path.js';

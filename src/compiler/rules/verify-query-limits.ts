@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { MOST_OF_QUERY } from '../../core/schema/limits.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 const MAX_OF_LIMIT: ReadonlyMap<string, number> = new Map(Object.entries(MOST_OF_QUERY));
 

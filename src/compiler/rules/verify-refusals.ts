@@ -1,5 +1,5 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 /** Rejects unknown values of `refusalsHide`, which would hide nothing. */
 export function verifyRefusals({ prefix, refusalsHide }: CompilerInput): readonly DeclarationProblem[] {

@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { isParameterName } from '../rename-parameters.js';
 import { featureParameters } from '../yield-parameters.js';
 import { optionLocations } from './option-locations.js';
@@ -34,15 +34,15 @@ const STANDARD = [
 
 /** Verifies that `parameters` renames known query parameters to unused names (contract 4.15). */
 export function verifyRenamedParameters(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   model: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const byEntity = new Map(blueprint.drafts.map((draft) => [draft.entity.id, draft]));
+  const byEntity = new Map(input.drafts.map((draft) => [draft.entity.id, draft]));
   return deduplicateProblems([
-    ...optionLocations(blueprint).flatMap(({ where, options: { parameters } }) =>
+    ...optionLocations(input).flatMap(({ where, options: { parameters } }) =>
       parameterNameProblems(`${where}.parameters`, namesIn(parameters)),
     ),
-    ...unknownOfPrefix(blueprint, model),
+    ...unknownOfPrefix(input, model),
     ...model.resources.flatMap((resource) => unknownOfModel(resource, byEntity.get(resource.entity))),
     ...model.all.flatMap((resource) => meaningProblems(resource, byEntity.get(resource.entity))),
   ]);

@@ -5,7 +5,7 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
@@ -15,19 +15,16 @@ interface DeclaredRenderers {
 }
 
 /** Verifies renderers, the uniqueness of their names, and that `format` has no other meaning in their models. */
-export function verifyRenderers(
-  blueprint: CompilerInput,
-  { all }: CompiledModel,
-): readonly DeclarationProblem[] {
+export function verifyRenderers(input: CompilerInput, { all }: CompiledModel): readonly DeclarationProblem[] {
   return deduplicateProblems([
-    ...givenIn(blueprint).flatMap(rendererProblems),
-    ...errorFormatProblems(blueprint),
+    ...givenIn(input).flatMap(rendererProblems),
+    ...errorFormatProblems(input),
     ...all.flatMap(formatParameterProblems),
   ]);
 }
 
-function givenIn(blueprint: CompilerInput): readonly DeclaredRenderers[] {
-  return optionLocations(blueprint)
+function givenIn(input: CompilerInput): readonly DeclaredRenderers[] {
+  return optionLocations(input)
     .map(({ where, options: { renderers } }) => ({ where: `${where}.renderers`, renderers }))
     .filter(({ renderers }) => renderers !== undefined);
 }

@@ -4,7 +4,7 @@ import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compile-resources.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 import { optionLocations } from './option-locations.js';
 import { deduplicateProblems } from './deduplicate-problems.js';
 
@@ -13,11 +13,11 @@ const BOUNDS: readonly string[] = ['maxChildren', 'maxObjects'];
 
 /** Verifies the options of `shape`: its limits, and that its parameters have no other meaning. */
 export function verifyFieldSelection(
-  blueprint: CompilerInput,
+  input: CompilerInput,
   { all }: CompiledModel,
 ): readonly DeclarationProblem[] {
   return deduplicateProblems([
-    ...optionLocations(blueprint).flatMap(({ where, options: { shape } }) =>
+    ...optionLocations(input).flatMap(({ where, options: { shape } }) =>
       shapeOptionProblems(`${where}.shape`, shape),
     ),
     ...all.flatMap(shapeParameterProblems),

@@ -1,6 +1,6 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { LONGEST_TIMER, SHUTDOWN_GRACE } from '../../core/schema/limits.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 /** Verifies the shutdown grace; 0 closes incomplete requests as soon as the application shuts down. */
 export function verifyShutdownGrace({ prefix, shutdownGrace }: CompilerInput): readonly DeclarationProblem[] {

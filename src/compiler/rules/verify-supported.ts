@@ -2,7 +2,7 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { ColumnDescription, EntityDescription } from '../../core/schema/entity-metadata.js';
 import { exposedMember } from '../exposed-properties.js';
 import { declaredColumns, topName } from '../property-names.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 
 /** Reports unsupported features of served entities, so that none is served incorrectly. */
 export function verifySupported({ drafts }: CompilerInput): readonly DeclarationProblem[] {

@@ -1,12 +1,12 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { CompilerInput, EntityDeclaration } from '../blueprint.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { junctionEntities } from '../junction-entities.js';
 
 /** Verifies that `through` refers to many-to-many relations without a declaration of the junction's entity. */
-export function verifyThrough(blueprint: CompilerInput): readonly DeclarationProblem[] {
-  const known: Known = { drafts: blueprint.drafts, entities: junctionEntities(blueprint) };
-  return blueprint.drafts.flatMap((draft) =>
+export function verifyThrough(input: CompilerInput): readonly DeclarationProblem[] {
+  const known: Known = { drafts: input.drafts, entities: junctionEntities(input) };
+  return input.drafts.flatMap((draft) =>
     Object.keys(draft.declaration.options.through ?? {}).flatMap((name) =>
       throughProblem(name, draft, known),
     ),

@@ -1,6 +1,6 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import { LONGEST_TIMER } from '../../core/schema/limits.js';
-import type { CompilerInput } from '../blueprint.js';
+import type { CompilerInput } from '../compiler-input.js';
 
 /** Verifies the timeouts: positive and finite; only the statement timeout may be disabled, with `false`. */
 export function verifyTimeouts({

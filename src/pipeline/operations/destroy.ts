@@ -2,7 +2,7 @@ import { conjunction } from '../../core/query/condition.js';
 import { visibleToGet } from '../../features/serialization/visible-to-get.js';
 import { planDelete } from '../../request/plan/plan-write.js';
 import type { Stage } from '../../request/rest-context.js';
-import type { PipelineServices } from '../services.js';
+import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
 import { deferObjectCheck } from './update.js';

@@ -16,7 +16,7 @@ import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { ResponseBody } from '../../request/response/rest-response.js';
 import type { Route } from '../../core/schema/route.js';
-import type { PipelineServices } from '../services.js';
+import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
 
 export const list: OperationDefinition = {

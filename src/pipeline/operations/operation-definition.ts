@@ -1,7 +1,7 @@
 import type { Operation } from '../../core/schema/operation.js';
 import type { Route } from '../../core/schema/route.js';
 import type { Stage } from '../../request/rest-context.js';
-import type { PipelineServices } from '../services.js';
+import type { PipelineServices } from '../pipeline-services.js';
 
 /** The definition of one of the six operations. */
 export interface OperationDefinition {

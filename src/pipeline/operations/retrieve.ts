@@ -8,7 +8,7 @@ import { selectFields } from '../../features/field-selection/select-fields.stage
 import { jsonOutput } from '../../features/serialization/model-serializer.js';
 import { representExpanded } from '../../request/represent-row.js';
 import type { Stage } from '../../request/rest-context.js';
-import type { PipelineServices } from '../services.js';
+import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
 import { objectCondition, planRetrieve } from '../../request/plan/plan-read.js';

@@ -5,7 +5,7 @@ import { selectFields } from '../../features/field-selection/select-fields.stage
 import { parseBody, planUpdate } from '../../request/plan/plan-write.js';
 import { representExpanded } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import type { PipelineServices } from '../services.js';
+import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
 import { objectCondition } from '../../request/plan/plan-read.js';

@@ -4,7 +4,7 @@ import { declarations } from '../decorators/metadata-storage.js';
 import type { ResourceDeclaration } from '../decorators/restify-options.js';
 import type { EntityDescription, ModelDescription } from '../core/schema/entity-metadata.js';
 import { AllowAny } from '../features/permissions/built-in-permissions.js';
-import type { CompilerInput, EntityDeclaration, ListedClass } from '../compiler/blueprint.js';
+import type { CompilerInput, EntityDeclaration, ListedClass } from '../compiler/compiler-input.js';
 import { listedControllers } from './action-binder.js';
 import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
 import type { BootContext } from './boot-context.js';
