@@ -59,8 +59,9 @@ interface RouteHandlers {
 }
 
 /**
- * Processes the requests below a prefix, in the order of contract 6.3: `admit`, run by the Nest guard, then `answer`, run
- * by the generated handler.
+ * Processes the requests below a prefix, in the order of contract 6.3: `admit`, then `answer`. `RestServer` runs both, one
+ * after the other. Where guards, interceptors or filters of the application surround the request, `RestifyGuard` runs the
+ * first and the handler of the generated controller the second.
  */
 export class RestPipeline {
   private readonly handlers = new Map<Route, RouteHandlers>();

@@ -13,7 +13,10 @@ test('is loaded only if a class has a decorator of class-validator', async () =>
   class Other {
     text = '';
   }
-  expect([validator?.validatorsOf(Note), validator?.validatorsOf(Other)]).toEqual(['built-in', 'none']);
+  expect([validator?.classValidatorsOf(Note), validator?.classValidatorsOf(Other)]).toEqual([
+    'built-in',
+    'none',
+  ]);
 });
 
 test('knows validators of the application from those of class-validator', async () => {
@@ -43,7 +46,7 @@ test('knows validators of the application from those of class-validator', async 
       text = '';
     }
     for (const decorate of all) decorate(Note.prototype, 'text');
-    return [name, validator?.validatorsOf(Note)];
+    return [name, validator?.classValidatorsOf(Note)];
   });
   expect(Object.fromEntries(found)).toEqual({
     builtIn: 'built-in',

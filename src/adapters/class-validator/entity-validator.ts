@@ -4,7 +4,7 @@ import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isAcceptedInBodies } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { BodyReader, ClassRulesReader, Validators } from '../../core/schema/value-rules.js';
+import type { BodyReader, ClassRulesReader, ClassValidators } from '../../core/schema/value-rules.js';
 import { readBody } from './read-body.js';
 import { readRules } from './read-rules.js';
 import type { ValidationMetadataLike } from './read-rules.js';
@@ -37,7 +37,7 @@ interface ClassValidator {
 export interface EntityValidator {
   validate(entity: object, resource: ResourceSchema, written: Written): Promise<FieldErrors>;
   /** Whose validators a class has. */
-  validatorsOf(target: unknown): Validators;
+  classValidatorsOf(target: unknown): ClassValidators;
   /** The rules of a class as far as a JSON Schema can express them. */
   readonly rulesOf: ClassRulesReader;
   /** The properties of a class that is the body of an action. */
@@ -70,7 +70,7 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
     },
     rulesOf: (target) => readRules(metadataOf(target)),
     readBody: (type) => readBody(type, metadataOf),
-    validatorsOf: (target) => {
+    classValidatorsOf: (target) => {
       const all = library.getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
       if (all.length === 0) return 'none';
       return all.every((each) => isBuiltIn(each, library)) ? 'built-in' : 'own';

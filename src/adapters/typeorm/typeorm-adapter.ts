@@ -17,7 +17,7 @@ import type {
   WritePlan,
 } from '../../core/query/plan.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { Validators } from '../../core/schema/value-rules.js';
+import type { ClassValidators } from '../../core/schema/value-rules.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, JsonOutput, JsonRow, PageOf, RelatedRow } from '../../core/data-adapter.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
@@ -32,7 +32,7 @@ import { ConnectionManager } from './connection/connection-manager.js';
 import type { ConnectionLimits } from './connection/connection-limits.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
-import { KeyLookups } from './write/foreign-key-lookup.js';
+import { KeyLookups } from './read/key-lookups.js';
 import { JsonSubtypeTables } from './read/json-subtype-tables.js';
 import { JsonListReader } from './read/json-list-reader.js';
 import { JsonReader } from './read/json-reader.js';
@@ -58,7 +58,7 @@ interface Prepared {
 export interface AdapterSettings extends ConnectionLimits {
   readonly validate?: ValidateEntity;
   /** The validators of an entity's class that `validate` runs. */
-  readonly validatorsOf?: (target: unknown) => Validators;
+  readonly classValidatorsOf?: (target: unknown) => ClassValidators;
 }
 
 /** `DataAdapter` over a connected TypeORM data source. */
@@ -126,7 +126,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return (prepared.writer ??= writerOf(
       resource,
       this.toolsOf(resource),
-      this.settings.validatorsOf ?? (() => 'none'),
+      this.settings.classValidatorsOf ?? (() => 'none'),
     ));
   }
 
@@ -252,13 +252,17 @@ export class TypeOrmAdapter implements DataAdapter {
 function writerOf(
   resource: ResourceSchema,
   tools: WriterTools,
-  validatorsOf: (target: unknown) => Validators,
+  classValidatorsOf: (target: unknown) => ClassValidators,
 ): RowWriter {
   const { metadata, dataSource } = tools.tables.of(resource);
   if (metadata.isJunction) return new JunctionWriter(resource, tools);
   const general = new EntityWriter(resource, tools);
   const rules = directWriterRules(resource, metadata, { dataSource, dialect: tools.dialect });
   return rules
-    ? new DirectWriter(resource, tools, { general, rules, validators: validatorsOf(metadata.target) })
+    ? new DirectWriter(resource, tools, {
+        general,
+        rules,
+        classValidators: classValidatorsOf(metadata.target),
+      })
     : general;
 }

@@ -46,4 +46,4 @@ export type BodyReader = (type: unknown) => BodyProperties;
  * The validators of a class: none, class-validator's own alone, or also functions of the application, which may load other
  * rows.
  */
-export type Validators = 'none' | 'built-in' | 'own';
+export type ClassValidators = 'none' | 'built-in' | 'own';

@@ -71,7 +71,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   );
 }
 
-/** The columns of a new row that the parent in the URL sets. */
+/** The columns of a new through object that the parent in the URL sets: no other nested list creates. */
 function columnsOfUrl({ parent, route }: RestContext): readonly ColumnValue[] {
   return parent && route.relation
     ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null }))

@@ -8,7 +8,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
 import { selectForUpdate } from './select-for-update.js';
-import type { KeyLookup } from './foreign-key-lookup.js';
+import type { KeyLookup } from '../read/key-lookups.js';
 import { NO_ERRORS, notFound } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {

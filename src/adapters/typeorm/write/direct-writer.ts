@@ -4,7 +4,7 @@ import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import type { Validators } from '../../../core/schema/value-rules.js';
+import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
@@ -16,7 +16,7 @@ import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';
 import { expectedKeys } from './expected-keys.js';
-import type { KeyLookup } from './foreign-key-lookup.js';
+import type { KeyLookup } from '../read/key-lookups.js';
 import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './row-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 import { StoredRows } from './stored-rows.js';
@@ -25,7 +25,7 @@ import type { StoredRow } from './stored-rows.js';
 export interface DirectWriterParts {
   readonly general: RowWriter;
   readonly rules: DirectWriterRules;
-  readonly validators: Validators;
+  readonly classValidators: ClassValidators;
 }
 
 /**
@@ -49,7 +49,7 @@ export class DirectWriter implements RowWriter {
     this.metadata = tools.tables.of(resource).metadata;
     this.tables = DirectWriterTables.of(tools.tables.of(resource).dataSource);
     this.statements = new DirectStatements(resource, tools, parts.rules);
-    this.validates = parts.validators !== 'none';
+    this.validates = parts.classValidators !== 'none';
     this.storedRows = this.validates ? StoredRows.of(resource, tools) : undefined;
   }
 
@@ -145,7 +145,7 @@ export class DirectWriter implements RowWriter {
    * see no key that does not exist or that the caller may not refer to: they may load its row.
    */
   private expectedKeys(plan: CreatePlan | UpdatePlan): KeyLookup | undefined {
-    return this.parts.validators === 'own' ? undefined : expectedKeys(plan);
+    return this.parts.classValidators === 'own' ? undefined : expectedKeys(plan);
   }
 
   /** Entities for validators contain related keys that were looked up; the statement does not check these again. */

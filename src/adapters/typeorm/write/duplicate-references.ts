@@ -7,7 +7,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, withoutValue } from '../../../core/values/duplicate-references.js';
 import { selectForUpdate } from './select-for-update.js';
-import type { KeyLookup } from './foreign-key-lookup.js';
+import type { KeyLookup } from '../read/key-lookups.js';
 import { NO_ERRORS, notFound } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 

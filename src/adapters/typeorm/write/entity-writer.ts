@@ -17,7 +17,7 @@ import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
 import { applyValues, identityOf, setColumns } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
-import type { KeyLookup } from './foreign-key-lookup.js';
+import type { KeyLookup } from '../read/key-lookups.js';
 import { ListenerRelations } from './listener-relations.js';
 import { LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';

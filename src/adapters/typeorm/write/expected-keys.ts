@@ -3,7 +3,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
 import type { Column } from '../../../core/schema/column.js';
 import { isKeptAsGiven } from './column-values.js';
-import type { KeyLookup } from './foreign-key-lookup.js';
+import type { KeyLookup } from '../read/key-lookups.js';
 
 /**
  * What a lookup of the keys of a body will find if a row exists for each of them. A statement that writes only if the rows exist

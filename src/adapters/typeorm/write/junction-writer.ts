@@ -12,7 +12,7 @@ import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
 import { areValuesPermitted } from './candidate-rows.js';
 import { selectForUpdate } from './select-for-update.js';
-import type { KeyLookup } from './foreign-key-lookup.js';
+import type { KeyLookup } from '../read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';

@@ -12,7 +12,7 @@ import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { IndexColumns } from '../metadata/index-columns.js';
 import type { RowReader } from '../read/row-reader.js';
 import type { Tables } from '../table-metadata.js';
-import type { KeyLookup, KeyLookups } from './foreign-key-lookup.js';
+import type { KeyLookup, KeyLookups } from '../read/key-lookups.js';
 
 /** Writes rows of one resource, with the guarantees of `DataAdapter`. */
 export interface RowWriter {
@@ -55,7 +55,10 @@ export interface WriterTools {
 export interface PreparableWrite<Result> {
   /** The errors that are known before the transaction. */
   readonly errors: FieldErrors;
-  /** Reads and locks the row in the transaction, without writing. May be called again in another transaction. */
+  /**
+   * Reads and locks the row in the transaction, without writing; for a new row it only makes the entity. May be called again in
+   * another transaction.
+   */
   prepare(runner: QueryRunner): Promise<PreparedWrite<Result>>;
   /** Translates the error that has ended the transaction to the one that is thrown. */
   translateError(error: unknown): Promise<unknown>;

@@ -13,7 +13,7 @@ import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Tables } from '../table-metadata.js';
 import type { ReadFrom } from '../connection/cancellable-reads.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
-import type { ReferencedValues } from './entity-values.js';
+import type { ReferencedValues } from '../write/entity-values.js';
 
 /** The result of looking up the keys of a body: the referenced columns of each, or an error of its field. */
 export interface KeyLookup {
