@@ -39,6 +39,7 @@ test('knows validators of the application from those of class-validator', async 
     class: [library.Min(1), Validate(IsShort)],
     decorator: [ValidateBy({ name: 'isShort', validator: { validate: () => true } })],
     condition: [ValidateIf(() => true)],
+    option: [library.Min(1, { validateIf: () => true })],
     nested: [ValidateNested()],
   };
   const found = Object.entries(decorators).map(([name, all]): [string, unknown] => {
@@ -53,6 +54,7 @@ test('knows validators of the application from those of class-validator', async 
     class: 'own',
     decorator: 'own',
     condition: 'own',
+    option: 'own',
     nested: 'own',
   });
 });

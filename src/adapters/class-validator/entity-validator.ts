@@ -78,8 +78,12 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
   };
 }
 
-/** The package exports the name of each of its validators. Those that validate nested objects call the validators of others. */
-function isBuiltIn({ type, name }: ValidationMetadataLike, library: ClassValidator): boolean {
+/**
+ * The package exports the name of each of its validators. Those that validate nested objects call the validators of
+ * others, and `validateIf` is a function of the application.
+ */
+function isBuiltIn({ type, name, validateIf }: ValidationMetadataLike, library: ClassValidator): boolean {
+  if (validateIf !== undefined) return false;
   return type === 'whitelistValidation' || (name !== undefined && Object.values(library).includes(name));
 }
 

@@ -81,7 +81,7 @@ function sendsMessages(client: PostgresClient): boolean {
   );
 }
 
-/** The values as pg sends them; undefined if there are others than primitive ones, which pg converts by rules of its own. */
+/** The values as pg sends them; undefined if one is not primitive, because pg converts such values by rules of its own. */
 function textsOf(values: readonly unknown[]): (string | null)[] | undefined {
   const texts: (string | null)[] = [];
   for (const value of values) {
@@ -95,7 +95,7 @@ type PreparedConfig = Readonly<Record<'name' | 'text', string>> & {
   readonly values: readonly (string | null)[];
 };
 
-/** What is known of one execution. Its fields are private to the language, so that nothing can log or copy the client. */
+/** What is known of one execution. Its private fields keep the client out of logs and copies. */
 class Execution {
   readonly rows: (readonly unknown[])[] = [];
   /** An error in this process: of a message that cannot be sent, or of a parser. */
@@ -144,8 +144,8 @@ class Execution {
 const EXECUTION = Symbol('execution');
 
 /**
- * A query that pg's client submits, as it does those of pg-cursor. Instrumentations may read it, copy it or inherit from it as
- * the configuration of a query.
+ * A query that pg's client submits, as it does those of pg-cursor. Instrumentations may read it, copy it or inherit from
+ * it as the configuration of a query.
  */
 class PreparedQuery implements PostgresQuery {
   readonly name: string;

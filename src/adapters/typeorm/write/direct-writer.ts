@@ -141,8 +141,8 @@ export class DirectWriter implements RowWriter {
   }
 
   /**
-   * What the keys of the body refer to if they exist; undefined if they have to be looked up first. Validators of the application
-   * see no key that does not exist or that the caller may not refer to: they may load its row.
+   * What the keys of the body refer to if they exist; undefined if they have to be looked up first. Validators of the
+   * application see no key that does not exist or that the caller may not refer to: they may load its row.
    */
   private expectedKeys(plan: CreatePlan | UpdatePlan): KeyLookup | undefined {
     return this.parts.classValidators === 'own' ? undefined : expectedKeys(plan);

@@ -56,8 +56,8 @@ export interface PreparableWrite<Result> {
   /** The errors that are known before the transaction. */
   readonly errors: FieldErrors;
   /**
-   * Reads and locks the row in the transaction, without writing; for a new row it only makes the entity. May be called again in
-   * another transaction.
+   * Reads and locks the row in the transaction, without writing; for a new row it only makes the entity. May be called
+   * again in another transaction.
    */
   prepare(runner: QueryRunner): Promise<PreparedWrite<Result>>;
   /** Translates the error that has ended the transaction to the one that is thrown. */
