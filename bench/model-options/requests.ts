@@ -49,7 +49,7 @@ export class ItemRequests {
   }
 
   path(model: 'item' | 'owner' | 'category', key?: number | string): string {
-    if (this.variant.byHand) return `${HAND_BASE}${model}${key === undefined ? '' : `/${key}`}`;
+    if (this.variant.server) return `${HAND_BASE}${model}${key === undefined ? '' : `/${key}`}`;
     return `${BASE}${model}/${key === undefined ? '' : `${key}/`}`;
   }
 
@@ -110,7 +110,7 @@ export class ItemRequests {
   }
 
   private lists(): readonly LoadRequest[] {
-    if (!this.variant.paged || this.variant.byHand)
+    if (!this.variant.paged || this.variant.server)
       return this.firstPages(DISTINCT_REQUESTS, this.variant.paged === true);
     return this.firstPages(DISTINCT_REQUESTS / 2, false).flatMap((first) => {
       let next = first.path;

@@ -36,6 +36,7 @@ export const VARIANT_NAMES = [
   'subscriber',
   'typical-basic',
   'typical-basic-by-hand',
+  'typical-basic-limit',
   'typical-bearer',
   'typical-bearer-by-hand',
 ] as const;
@@ -70,8 +71,8 @@ export interface Variant {
   readonly etag?: true;
   /** Whether rows are not in the order of the key. */
   readonly ordered?: true;
-  /** Whether the hand-written controller responds, which has other URLs. */
-  readonly byHand?: true;
+  /** The server, if it is not this package. Its URLs are those of the hand-written controller. */
+  readonly server?: 'by-hand' | 'limit';
 }
 
 const owned = ({ id }: User): string => `owner=${id}`;
@@ -196,13 +197,24 @@ const ALL: Readonly<Record<VariantName, Omit<Variant, 'name'>>> = {
   'class-validator': { title: 'a class-validator rule', list: owned },
   subscriber: { title: 'a subscriber to another entity', list: owned },
   'typical-basic': { title: 'typical model, Basic', ...TYPICAL, headers: withBasic },
-  'typical-basic-by-hand': { title: 'the same by hand, Basic', ...TYPICAL, headers: withBasic, byHand: true },
+  'typical-basic-by-hand': {
+    title: 'the same by hand, Basic',
+    ...TYPICAL,
+    headers: withBasic,
+    server: 'by-hand',
+  },
+  'typical-basic-limit': {
+    title: 'the limit, Basic',
+    ...TYPICAL,
+    headers: withBasic,
+    server: 'limit',
+  },
   'typical-bearer': { title: 'typical model, bearer token', ...TYPICAL, headers: withBearer },
   'typical-bearer-by-hand': {
     title: 'the same by hand, bearer token',
     ...TYPICAL,
     headers: withBearer,
-    byHand: true,
+    server: 'by-hand',
   },
 };
 

@@ -1,36 +1,9 @@
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Module,
-  NotFoundException,
-  Param,
-  Patch,
-  Post,
-  Query,
-  Res,
-} from '@nestjs/common';
-import type { ServerResponse } from 'node:http';
+import { Body, Controller, Get, HttpCode, Module, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { openBareDatabase } from './bare-database.js';
+import { sendJson } from './bare-reply.js';
+import type { Reply } from './bare-reply.js';
 
 const database = openBareDatabase();
-
-/** The response on Express, or the reply on Fastify. */
-type Reply =
-  | ServerResponse
-  | { readonly raw: ServerResponse; header(name: string, value: string): { send(text: string): unknown } };
-
-function send(reply: Reply, text: string | undefined): void {
-  if (text === undefined) throw new NotFoundException();
-  if ('raw' in reply) {
-    reply.header('content-type', 'application/json').send(text);
-    return;
-  }
-  reply.setHeader('Content-Type', 'application/json');
-  reply.setHeader('Content-Length', Buffer.byteLength(text));
-  reply.end(text);
-}
 
 /**
  * The upper limit: a Nest handler without checks that sends the text which one prepared statement returns. It is not a
@@ -40,7 +13,7 @@ function send(reply: Reply, text: string | undefined): void {
 class BareController {
   @Get('questions/:id')
   async question(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
-    send(reply, await database.question(Number(id)));
+    sendJson(reply, await database.question(Number(id)));
   }
 
   @Patch('questions/:id')
@@ -49,17 +22,20 @@ class BareController {
     @Body() { question_text }: { question_text?: string },
     @Res() reply: Reply,
   ): Promise<void> {
-    send(reply, await database.updateQuestion(Number(id), question_text));
+    sendJson(reply, await database.updateQuestion(Number(id), question_text));
   }
 
   @Get('questions/:id/choices')
   async choicesOf(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
-    send(reply, await database.choicesOf(Number(id)));
+    sendJson(reply, await database.choicesOf(Number(id)));
   }
 
   @Get('choices')
   async choices(@Query() { votes }: { votes?: string }, @Res() reply: Reply): Promise<void> {
-    send(reply, await (votes === undefined ? database.choices() : database.choicesWithVotes(Number(votes))));
+    sendJson(
+      reply,
+      await (votes === undefined ? database.choices() : database.choicesWithVotes(Number(votes))),
+    );
   }
 
   @Post('choices')
@@ -68,17 +44,17 @@ class BareController {
     @Body() { choice_text, votes, note, question_id }: Readonly<Record<string, unknown>>,
     @Res() reply: Reply,
   ): Promise<void> {
-    send(reply, await database.createChoice(choice_text, votes, note ?? null, question_id));
+    sendJson(reply, await database.createChoice(choice_text, votes, note ?? null, question_id));
   }
 
   @Get('students')
   async students(@Res() reply: Reply): Promise<void> {
-    send(reply, await database.students());
+    sendJson(reply, await database.students());
   }
 
   @Get('students/:id/enrolments')
   async enrolmentsOf(@Param('id') id: string, @Res() reply: Reply): Promise<void> {
-    send(reply, await database.enrolmentsOf(Number(id)));
+    sendJson(reply, await database.enrolmentsOf(Number(id)));
   }
 }
 

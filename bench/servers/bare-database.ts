@@ -3,7 +3,7 @@ import pg from 'pg';
 import { POOL_SIZE, POSTGRES_SETTINGS, prepareSqlite } from './data-source-options.js';
 
 /** The text of a response; undefined if the row does not exist. */
-type Statement = (...values: readonly unknown[]) => Promise<string | undefined>;
+export type Statement = (...values: readonly unknown[]) => Promise<string | undefined>;
 
 /** The columns of each table, and whether they are instants. */
 const COLUMNS = {
@@ -18,7 +18,7 @@ const INSTANTS: ReadonlySet<string> = new Set(['pub_date', 'enrolled_at']);
 type Table = keyof typeof COLUMNS;
 
 /** The JSON functions of a database. */
-interface Writer {
+export interface Writer {
   readonly instant: (column: string) => string;
   readonly object: (members: string) => string;
   readonly joined: (rows: string) => string;
@@ -75,9 +75,20 @@ type StatementName =
   | 'updateQuestion';
 export type BareDatabase = Readonly<Record<StatementName, Statement>>;
 
+export interface StatementSource {
+  readonly writer: Writer;
+  /** Prepares a statement with placeholders `$1`, `$2` …, whose first column is the text of the response. */
+  readonly open: (name: string, sql: string) => Statement;
+}
+
+export function openStatements(): StatementSource {
+  return process.env.BENCH_DATABASE === 'sqlite'
+    ? { writer: SQLITE, open: openSqlite() }
+    : { writer: POSTGRES, open: openPostgres() };
+}
+
 export function openBareDatabase(): BareDatabase {
-  const [writer, open] =
-    process.env.BENCH_DATABASE === 'sqlite' ? [SQLITE, openSqlite()] : [POSTGRES, openPostgres()];
+  const { writer, open } = openStatements();
   const texts = statementsOf(writer);
   return {
     question: open('question', texts.question),

@@ -8,7 +8,11 @@ const variant = variantOf(BENCH_VARIANT as VariantName);
 const platform = BENCH_PLATFORM === 'fastify' ? 'fastify' : 'express';
 
 await serve(async () => {
-  if (variant.byHand) {
+  if (variant.server === 'limit') {
+    const { MODEL_OPTIONS_LIMIT } = await import('./model-options-limit.js');
+    return startNest(MODEL_OPTIONS_LIMIT, platform);
+  }
+  if (variant.server === 'by-hand') {
     const { configureByHand, MODEL_OPTIONS_BY_HAND } = await import('./model-options-by-hand.js');
     return startNest(MODEL_OPTIONS_BY_HAND, platform, configureByHand);
   }

@@ -94,10 +94,12 @@ describe('the report', () => {
       ...plain,
       runOf('typical-basic', 2.2),
       runOf('typical-basic-by-hand', 3.3),
+      runOf('typical-basic-limit', 1.5),
       runOf('typical-bearer', 1.1),
       runOf('typical-bearer-by-hand', 2.2),
     ]);
     expect(report).toContain('| by hand ÷ typical model, Basic (goal: ≥ 1.8) | 1.50 (**not met**) |');
     expect(report).toContain('| by hand ÷ typical model, bearer token (goal: ≥ 1.8) | 2.00 |');
+    expect(report).toContain('| by hand ÷ the limit | 2.20 | 2.20 | 2.20 | 2.20 | 1.00 |');
   });
 });
