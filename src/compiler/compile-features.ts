@@ -52,6 +52,8 @@ export function withScope(permission: CompiledPermission, scope: Permission | un
 
 function grantsSomeFields(permission: CompiledPermission): boolean {
   switch (permission.kind) {
+    case 'anyone':
+      return false;
     case 'one':
       return permission.allFields !== true;
     case 'not':

@@ -1,6 +1,5 @@
 import type { AuthenticationScheme } from '../core/contracts/authentication.js';
 import { NotAuthenticated } from '../core/errors/http-exceptions.js';
-import { resolveRowFilter } from '../core/query/resolve-row-filter.js';
 import type { Actor } from '../core/schema/actor.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { AuthenticationRequest } from '../features/authentication/authenticator.js';
@@ -72,7 +71,7 @@ export function admitsOptions(
   rules: PermissionRules,
 ): (resource: Resource) => Promise<boolean> {
   const accessOf = (known: Actor): CallerAccess =>
-    new CallerAccess({ actor: known, challenge: undefined, request }, rules, resolveRowFilter);
+    new CallerAccess({ actor: known, challenge: undefined, request }, rules);
   const access = accessOf(actor);
   const anonymous = accessOf(null);
   return async (resource) => {

@@ -59,10 +59,13 @@ export async function resolveParts(
     return watch;
   };
   const one = (type: PermissionClass): CompiledPermission => {
-    const allFields = isBuiltIn(type);
+    const permission = got(type);
+    // Not `type`: a provider of the application may replace it.
+    if (permission.constructor === AllowAny) return { kind: 'anyone' };
+    const allFields = isBuiltIn(permission.constructor);
     return {
       kind: 'one',
-      permission: got(type),
+      permission,
       allFields,
       watch: allFields || options.refusalsHide === 'rows' ? undefined : watchOf(type),
     };
@@ -136,10 +139,9 @@ function compilePermission(
   if (typeof expression === 'function') return one(expression);
   if (expression.kind === 'not-permission')
     return { kind: 'not', permission: compilePermission(expression.permission, one) };
-  return {
-    kind: expression.kind,
-    permissions: expression.permissions.map((each) => compilePermission(each, one)),
-  };
+  const permissions = expression.permissions.map((each) => compilePermission(each, one));
+  const [only, ...others] = permissions;
+  return only && others.length === 0 ? only : { kind: expression.kind, permissions };
 }
 
 /** Parts without instances of the application's own classes, for a verification before the application's providers exist. */

@@ -22,9 +22,11 @@ export async function resolveProvider(
     ]);
   }
   const token = type as unknown as Type;
+  // The last one, as `ModuleRef.get` does.
   const wrapper = [...modules.values()]
     .map((module) => module.providers.get(token))
-    .find((each) => each !== undefined);
+    .filter((each) => each !== undefined)
+    .at(-1);
   if (wrapper ? !wrapper.isDependencyTreeStatic() : isRequestScoped(token)) {
     throw new DeclarationError([
       {
@@ -35,7 +37,7 @@ export async function resolveProvider(
       },
     ]);
   }
-  return wrapper ? lazyProvider(token, moduleRef) : await createInstance(token, moduleRef);
+  return wrapper ? lazyProvider(token, wrapper) : await createInstance(token, moduleRef);
 }
 
 /** The metadata key of `@Injectable`. */
@@ -66,13 +68,16 @@ async function createInstance(token: Type, moduleRef: ModuleRef): Promise<unknow
   }
 }
 
-/** A proxy of the provider, which looks it up in Nest at each use. */
-function lazyProvider(token: Type, moduleRef: ModuleRef): object {
-  const find = (): object => moduleRef.get<object>(token, { strict: false });
+/** A proxy of the provider, whose instance Nest replaces while it boots. */
+function lazyProvider(token: Type, provider: { readonly instance: unknown }): object {
   return new Proxy(Object.create(token.prototype as object) as object, {
     get: (_target, key): unknown => {
-      // While the prefix boots, this can be the prototype, whose methods work without dependencies.
-      const instance = find();
+      // While the prefix boots, this can be the prototype, whose methods work without dependencies, or null for a factory.
+      const instance = provider.instance as object | null;
+      if (key === 'constructor') return instance?.constructor;
+      // Read by `await`.
+      if (!instance && key === 'then') return undefined;
+      if (!instance) throw new Error(`${token.name} is used before its factory has created it.`);
       const value: unknown = Reflect.get(instance, key);
       return typeof value === 'function' ? (value.bind(instance) as unknown) : value;
     },

@@ -4,7 +4,6 @@ import type { Resource } from '../core/schema/resource.js';
 import type { Permission } from '../core/contracts/permission.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import {
-  AllowAny,
   IsAdmin,
   IsAuthenticated,
   IsAuthenticatedOrReadOnly,
@@ -32,7 +31,6 @@ const UNKNOWN: KnownAccess = { refuses: true, hides: true, anonymous: 'unknown',
 
 /** Only for these classes themselves, because subclasses may differ. */
 const BUILT_IN = new Map<unknown, (reading: boolean) => KnownAccess>([
-  [AllowAny, () => OPEN],
   [RowScope, () => OPEN],
   [IsAuthenticated, () => CLOSED],
   [IsAdmin, () => CLOSED],
@@ -43,6 +41,8 @@ const BUILT_IN = new Map<unknown, (reading: boolean) => KnownAccess>([
 
 export function knownAccess(permission: CompiledPermission, method: string): KnownAccess {
   switch (permission.kind) {
+    case 'anyone':
+      return OPEN;
     case 'one':
       return accessByClass(permission.permission, method);
     case 'not':

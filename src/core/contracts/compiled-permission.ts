@@ -7,6 +7,8 @@ export interface DecisionWatch {
 
 /** A permission expression with its classes resolved to instances. */
 export type CompiledPermission =
+  /** Grants everything to every caller. */
+  | { readonly kind: 'anyone' }
   | {
       readonly kind: 'one';
       readonly permission: Permission;

@@ -9,13 +9,13 @@ import { restrictFields } from './restrict-fields.js';
 import type { Access, AccessControl } from '../../core/contracts/access-control.js';
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
 import type { Actor } from '../../core/schema/actor.js';
+import { ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { AccessContext, FieldSet, Grant, Denial } from '../../core/contracts/permission.js';
 import type { CompiledPermission } from '../../core/contracts/compiled-permission.js';
 import type { PermissionSource } from '../../core/contracts/permission-source.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import type { RowFilter } from '../../core/query/row-filter.js';
 import { both, decide, visibleRows } from './evaluate-permission.js';
 import type { RefusalRules } from './evaluate-permission.js';
 import { keyNames } from '../../core/query/readable-paths.js';
@@ -60,7 +60,7 @@ export function authorizeMethod(
 ): MaybePromise<void> {
   const { actor, exchange, route } = context;
   const { resource } = route;
-  const access = new CallerAccess({ actor, challenge, request: exchange?.request }, rules, resolveRowFilter);
+  const access = new CallerAccess({ actor, challenge, request: exchange?.request }, rules);
   const returnsObject = METHODS_RETURNING_OBJECT.has(method) && (!action || action.operation !== undefined);
   const granted = returnsObject
     ? access.authorizeWrite(resource, method, action?.permission)
@@ -75,9 +75,6 @@ export function authorizeMethod(
   });
 }
 
-/** Compiles the row filter of a grant into a condition; injected, because planning is another layer. */
-export type ResolveRows = (rows: 'all' | RowFilter, resource: ResourceSchema) => Condition;
-
 /** The permission rules of one prefix. */
 export interface PermissionRules extends RefusalRules {
   readonly source: PermissionSource;
@@ -91,6 +88,10 @@ export interface AccessCaller {
   readonly request: object | undefined;
 }
 
+interface Denied {
+  readonly denial: Denial;
+}
+
 /** The permissions of one caller, evaluated per model and cached for one request. */
 export class CallerAccess implements AccessControl {
   // Created on first use: most requests need none of them.
@@ -101,7 +102,6 @@ export class CallerAccess implements AccessControl {
   constructor(
     private readonly caller: AccessCaller,
     private readonly rules: PermissionRules,
-    private readonly resolveRows: ResolveRows,
   ) {}
 
   /** Throws 401, 403 or 404 for a denial. An action may have permissions that replace the model's. */
@@ -110,9 +110,9 @@ export class CallerAccess implements AccessControl {
     method: string,
     permission = resourceOf(resource).permission,
   ): MaybePromise<Access> {
-    return mapMaybe(decide(permission, this.contextOf(resource, method)), (decision) => {
-      if (decision.kind !== 'grant') throw this.denialOf(decision);
-      return this.accessOf(decision, resource);
+    return mapMaybe(this.decideAccess(resource, method, permission), (access) => {
+      if ('denial' in access) throw this.denialOf(access.denial);
+      return access;
     });
   }
 
@@ -175,23 +175,35 @@ export class CallerAccess implements AccessControl {
     method: string,
     permission = resourceOf(resource).permission,
   ): MaybePromise<Access | undefined> {
-    return mapMaybe(decide(permission, this.contextOf(resource, method)), (decision) =>
-      decision.kind === 'grant' ? this.accessOf(decision, resource) : undefined,
+    return mapMaybe(this.decideAccess(resource, method, permission), (access) =>
+      'denial' in access ? undefined : access,
     );
   }
 
   /** Rows that the caller may refer to: as a parent in a URL, or as a key in a body (contract 8.6). */
   readScope(resource: ResourceSchema): MaybePromise<Condition> {
+    const { permission } = resourceOf(resource);
+    if (permission.kind === 'anyone') return ALWAYS;
     this.readScopes ??= new Map();
     let scope = this.readScopes.get(resource);
     if (!scope) {
-      scope = mapMaybe(
-        visibleRows(resourceOf(resource).permission, this.contextOf(resource, 'GET'), this.rules),
-        (rows) => this.resolveRows(rows, resource),
+      scope = mapMaybe(visibleRows(permission, this.contextOf(resource, 'GET'), this.rules), (rows) =>
+        resolveRows(rows, resource),
       );
       this.readScopes.set(resource, scope);
     }
     return scope;
+  }
+
+  private decideAccess(
+    resource: ResourceSchema,
+    method: string,
+    permission: CompiledPermission,
+  ): MaybePromise<Access | Denied> {
+    if (permission.kind === 'anyone') return UNRESTRICTED;
+    return mapMaybe(decide(permission, this.contextOf(resource, method)), (decision) =>
+      decision.kind === 'grant' ? accessOf(decision, resource) : { denial: decision },
+    );
   }
 
   private contextOf(resource: ResourceSchema, method: string): AccessContext {
@@ -214,10 +226,6 @@ export class CallerAccess implements AccessControl {
     return check;
   }
 
-  private accessOf({ rows, readable, writable }: Grant, resource: ResourceSchema): Access {
-    return { rows: this.resolveRows(rows, resource), readable, writable };
-  }
-
   private denialOf({ reason }: Denial): Error {
     if (reason === 'hidden') return new NotFound();
     const { actor, challenge } = this.caller;
@@ -225,6 +233,16 @@ export class CallerAccess implements AccessControl {
       ? new NotAuthenticated(challenge)
       : new PermissionDenied();
   }
+}
+
+const UNRESTRICTED: Access = { rows: ALWAYS, readable: 'all', writable: 'all' };
+
+function accessOf({ rows, readable, writable }: Grant, resource: ResourceSchema): Access {
+  return { rows: resolveRows(rows, resource), readable, writable };
+}
+
+function resolveRows(rows: Grant['rows'], resource: ResourceSchema): Condition {
+  return rows === 'all' ? ALWAYS : resolveRowFilter(rows, resource);
 }
 
 function responseFields(resource: ResourceSchema, written: FieldSet, read: FieldSet): FieldSet {

@@ -7,15 +7,15 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 
 type Decision = Grant | Denial;
 
-/** The decision of a permission expression; synchronous if all of its permissions are. */
+/** The decision of a permission expression; synchronous if it is a single permission that is. */
 export function decide(permission: CompiledPermission, context: AccessContext): MaybePromise<Decision> {
   switch (permission.kind) {
+    case 'anyone':
+      return allow();
     case 'one':
       return decideOne(permission, context);
-    case 'all-of': {
-      const [only, ...more] = permission.permissions;
-      return only && more.length === 0 ? decide(only, context) : decideAll(permission.permissions, context);
-    }
+    case 'all-of':
+      return decideAll(permission.permissions, context);
     case 'any-of':
       return decideAny(permission.permissions, context);
     case 'not':
@@ -157,6 +157,8 @@ function evaluateVisibleRows(
 ): MaybePromise<VisibleRows> {
   const { context, rules } = evaluation;
   switch (permission.kind) {
+    case 'anyone':
+      return { denies: false, rows: 'all' };
     case 'one':
       return mapMaybe(decide(permission, context), (decision) => toVisibleRows(decision, rules));
     case 'all-of':
