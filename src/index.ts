@@ -6,7 +6,7 @@ export type { RestifyModuleOptions } from './restify.options.js';
 
 export { Restify, restify } from './decorators/restify.decorator.js';
 export type { FieldType } from './core/schema/field-type.js';
-export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './decorators/restify-options.js';
+export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './decorators/model-options.js';
 
 export { RestifyResources } from './nest/restify-resources.service.js';
 export type {

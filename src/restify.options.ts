@@ -1,4 +1,4 @@
-import type { InjectableClass, RestifyOptions } from './decorators/restify-options.js';
+import type { InjectableClass, RestifyOptions } from './decorators/model-options.js';
 import type { Authentication, AuthenticationThrottle } from './core/contracts/authentication.js';
 import type { ConditionalOptions } from './core/contracts/conditional.js';
 import type { IdempotencyOptions } from './core/contracts/idempotency.js';

@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import { BULK_OPERATIONS } from '../core/contracts/bulk.js';
 import type { Bulk, BulkOptions } from '../core/contracts/bulk.js';
 import { BULK_OBJECTS } from '../core/schema/limits.js';

@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { Permission } from '../core/contracts/permission.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';

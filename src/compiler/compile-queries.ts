@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { NullsPlace, Operand, TermMatch } from '../core/query/condition.js';
 import type { CustomFilterRows } from '../core/contracts/custom-filter.js';

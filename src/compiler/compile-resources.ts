@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import type { Column } from '../core/schema/column.js';
 import { linksOf } from '../core/schema/field.js';
 import type { Field } from '../core/schema/field.js';
@@ -245,7 +245,9 @@ function completeView(
   shell.objectLabel = compileLabel(options.label, shell);
   shell.description = options.description ?? '';
   compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
-  shell.serializer = parts.serializer(options);
+  const { serializer, hasDefaultSerializer } = parts.serializer(options);
+  shell.serializer = serializer;
+  shell.hasDefaultSerializer = hasDefaultSerializer;
   if (entity)
     completeQueries(shell, {
       entity: mapped ? entity : { ...entity, orderBy: [] },

@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import { MAX_EXPANDED_CHILDREN, MAX_EXPANDED_OBJECTS } from '../core/schema/limits.js';
 import type { Expandable, FieldSelectionOptions, FieldSelection } from '../core/contracts/field-selection.js';
 import type { RestifyDefaults } from '../restify.options.js';

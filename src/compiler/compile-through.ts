@@ -3,8 +3,7 @@ import type { Field } from '../core/schema/field.js';
 import { OPERATIONS } from '../core/schema/operation.js';
 import type { ColumnPair, Through, ToOneRelation } from '../core/schema/relation.js';
 import type { Key } from '../core/schema/resource-schema.js';
-import type { Serializer } from '../core/contracts/serializer.js';
-import type { RestifyOptions, ThroughOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions, ThroughOptions } from '../decorators/model-options.js';
 import type { RestifyDefaults } from '../restify.options.js';
 import { declarationsByEntity } from './compiler-input.js';
 import type { CompilerInput, EntityDeclaration } from './compiler-input.js';
@@ -13,7 +12,7 @@ import { junctionColumns, junctionEntities } from './junction-entities.js';
 import { ResourceBuilder } from './resource-builder.js';
 import type { ThroughView } from './through-fields.js';
 import { invertPair, mappedFields, pairFields } from './through-fields.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
 
 /** A view with its options. */
 export type CompiledView = Pick<ThroughView, 'shell' | 'mapped' | 'options'>;
@@ -36,7 +35,7 @@ export class ThroughCompiler {
   constructor(
     input: Pick<CompilerInput, 'description' | 'drafts' | 'defaults'>,
     shells: ReadonlyMap<string, ResourceBuilder>,
-    private readonly serializer: Serializer,
+    private readonly serializer: ResourceSerializer,
   ) {
     this.shells = shells;
     this.drafts = declarationsByEntity(input.drafts);

@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import type { FieldType } from '../core/schema/field-type.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Column, Transform } from '../core/schema/column.js';

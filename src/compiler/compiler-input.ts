@@ -1,5 +1,5 @@
 import type { ControllerDeclaration } from '../decorators/action.decorator.js';
-import type { ResourceDeclaration } from '../decorators/restify-options.js';
+import type { ResourceDeclaration } from '../decorators/model-options.js';
 import type { EntityDescription, ModelDescription } from '../core/schema/entity-metadata.js';
 import type { PermissionClass } from '../core/contracts/permission-expression.js';
 import type { RestifyDefaults } from '../restify.options.js';

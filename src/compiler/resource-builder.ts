@@ -26,7 +26,7 @@ import type {
   Referrer,
   SearchField,
 } from '../core/schema/resource-schema.js';
-import type { Resource } from '../core/schema/resource.js';
+import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
 import { listForeignKeyAliases } from './list-foreign-key-aliases.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelection } from '../core/contracts/field-selection.js';
@@ -72,6 +72,7 @@ export class ResourceBuilder implements Resource {
   cacheControl: CacheControl | undefined = undefined;
   idempotency: Idempotency | undefined = undefined;
   serializer: Serializer;
+  hasDefaultSerializer: boolean;
   grantsSomeFields = false;
   permission: CompiledPermission = { kind: 'all-of', permissions: [] };
   schemes: readonly AuthenticationScheme[] = [];
@@ -92,7 +93,7 @@ export class ResourceBuilder implements Resource {
   constructor(
     identity: { id: string; app: string; model: string; label: string; entity: string; registered: boolean },
     table: { key: Key; identity: readonly Column[]; columns: ReadonlyMap<string, Column> },
-    serializer: Serializer,
+    { serializer, hasDefaultSerializer }: ResourceSerializer,
   ) {
     this.id = identity.id;
     this.app = identity.app;
@@ -104,6 +105,7 @@ export class ResourceBuilder implements Resource {
     this.identity = table.identity;
     this.columns = table.columns;
     this.serializer = serializer;
+    this.hasDefaultSerializer = hasDefaultSerializer;
   }
 
   setFields(fields: readonly Field[]): void {

@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import type { RequestCounter, Throttle } from '../core/contracts/throttle.js';
 import type { ResourceHooks } from '../core/contracts/hooks.js';
 import type { InterceptorLike } from '../core/contracts/interceptor.js';
@@ -9,8 +9,7 @@ import type { Permission } from '../core/contracts/permission.js';
 import type { FilterBackend } from '../core/contracts/filter-backend.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
-import type { Resource } from '../core/schema/resource.js';
-import type { Serializer } from '../core/contracts/serializer.js';
+import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
 import type { FieldSelection } from '../core/contracts/field-selection.js';
 import type { ConditionalRules } from './compile-conditional.js';
 import type { PaginationRenamer } from './rename-parameters.js';
@@ -18,7 +17,7 @@ import type { PaginationRenamer } from './rename-parameters.js';
 /** The instances of a declaration's classes, as resolved by Nest's injector. */
 export interface ResourceParts extends PaginationRenamer {
   backends(options: RestifyOptions): readonly FilterBackend[];
-  serializer(options: RestifyOptions): Serializer;
+  serializer(options: RestifyOptions): ResourceSerializer;
   permission(options: RestifyOptions): CompiledPermission;
   permissions(permissions: readonly PermissionExpression[]): CompiledPermission;
   /** Authentication schemes and guards; a guard is one of the schemes or runs after the permission. */

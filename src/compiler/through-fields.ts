@@ -2,7 +2,7 @@ import type { Column } from '../core/schema/column.js';
 import type { JunctionDescription } from '../core/schema/entity-metadata.js';
 import type { ColumnField, Field, ToOneField } from '../core/schema/field.js';
 import type { ColumnPair, ToOneRelation } from '../core/schema/relation.js';
-import type { RestifyOptions } from '../decorators/restify-options.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 import { refersToKey } from './column-pairs.js';
 import { labelOf } from './label.js';
 import type { ResourceBuilder } from './resource-builder.js';

@@ -1,4 +1,4 @@
-import type { ResourceDeclaration } from './restify-options.js';
+import type { ResourceDeclaration } from './model-options.js';
 
 const REGISTRY = Symbol.for('nestjs-restify.declarations');
 

@@ -1,5 +1,5 @@
 import { declarations } from './metadata-storage.js';
-import type { RestifyOptions } from './restify-options.js';
+import type { RestifyOptions } from './model-options.js';
 
 /** A class of entities. */
 type EntityClass<Entity extends object> = abstract new (...args: never[]) => Entity;

@@ -68,6 +68,7 @@ function resourceOf(
     backends: [],
     serializer: new ModelSerializer(),
     grantsSomeFields: false,
+    hasDefaultSerializer: true,
     permission: { kind: 'all-of', permissions: [] },
     schemes: [],
     guarded: false,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { markClosing } from './send-response.js';
+import { markClosing } from './write-response.js';
 
 /**
  * The internal state of Node's HTTP server on a connection: without a parser it is no longer an HTTP connection, such

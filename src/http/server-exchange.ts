@@ -29,3 +29,13 @@ export type RequestTarget =
 
 /** Returns the exchange for the objects that Nest passes to handlers, guards and filters. */
 export type GetExchange = (request: object, response: object) => ServerExchange;
+
+/** The part of an absolute-form request line after the authority (RFC 9112, 3.2.2). */
+export function removeOrigin(url: string): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+}
+
+export function getHeader({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

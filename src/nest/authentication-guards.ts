@@ -1,6 +1,6 @@
 import { loadSchemes } from '../adapters/passport/load-schemes.js';
 import type { CredentialAuthentication } from '../adapters/passport/load-schemes.js';
-import type { InjectableClass, RestifyOptions } from '../decorators/restify-options.js';
+import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
 import type { Authentication, Credentials } from '../core/contracts/authentication.js';
 import type { GuardClass } from '../core/contracts/guard.js';
 import { guardScheme, guardsScheme } from '../features/authentication/guard-scheme.js';

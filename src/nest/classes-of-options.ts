@@ -1,4 +1,4 @@
-import type { InjectableClass, RestifyOptions } from '../decorators/restify-options.js';
+import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
 import type { PermissionClass, PermissionExpression } from '../core/contracts/permission-expression.js';
 import { guardsOfAuthentication } from './authentication-guards.js';
 import type { ClassesOfOptions } from '../compiler/rules/missing-methods.js';

@@ -1,6 +1,7 @@
 import type { FilterBackend } from '../core/contracts/filter-backend.js';
-import type { InjectableClass, RestifyOptions } from '../decorators/restify-options.js';
+import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
 import type { Pagination } from '../core/contracts/pagination.js';
+import type { Serializer } from '../core/contracts/serializer.js';
 import type { PermissionClass, PermissionExpression } from '../core/contracts/permission-expression.js';
 import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
 import { AllowAny, isBuiltIn } from '../features/permissions/built-in-permissions.js';
@@ -18,6 +19,7 @@ import { resolveProvider } from './resolve-provider.js';
 import { modelPipes } from './model-pipes.js';
 import type { ConditionalRules } from '../compiler/compile-conditional.js';
 import type { ResourceParts } from '../compiler/resource-parts.js';
+import type { ResourceSerializer } from '../core/schema/resource.js';
 import { compileFieldSelection } from '../compiler/compile-shape.js';
 import type { CompilerInput } from '../compiler/compiler-input.js';
 import { listedControllers } from './action-binder.js';
@@ -72,7 +74,7 @@ export async function resolveParts(
   };
   return {
     backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? STANDARD_BACKENDS).map(got),
-    serializer: (options) => got(options.serializer ?? ModelSerializer),
+    serializer: (options) => compiledSerializer(got(options.serializer ?? ModelSerializer)),
     permission: (options) =>
       compilePermission(
         { kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] },
@@ -109,6 +111,10 @@ function partsOfOptions(
     conditional: (options) => conditionalOf(options, defaults),
     idempotency: (options) => options.idempotency ?? defaults.idempotency,
   };
+}
+
+function compiledSerializer(serializer: Serializer): ResourceSerializer {
+  return { serializer, hasDefaultSerializer: serializer.constructor === ModelSerializer };
 }
 
 function renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination {
@@ -150,7 +156,7 @@ export function offlineParts(defaults: RestifyDefaults): ResourceParts {
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
   return {
     backends: (options) => (options.filterBackends ? [] : backends),
-    serializer: () => serializer,
+    serializer: () => compiledSerializer(serializer),
     permission: () => ({ kind: 'all-of', permissions: [] }),
     authentication: () => ({ schemes: [], guards: [], lateGuards: [] }),
     refusalsThrottled: false,

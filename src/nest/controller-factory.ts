@@ -1,6 +1,6 @@
 import { Controller, Req, RequestMapping, RequestMethod, Res, UseFilters, UseGuards } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import type { ResourceDeclaration } from '../decorators/restify-options.js';
+import type { ResourceDeclaration } from '../decorators/model-options.js';
 import type { Method } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';

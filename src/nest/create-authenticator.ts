@@ -2,7 +2,7 @@ import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { findCounter } from '../adapters/throttler/load-counter.js';
 import type { RefusalLimits } from '../core/contracts/authentication.js';
 import { REFUSAL_LIMITS } from '../core/schema/limits.js';
-import { Authenticator } from '../features/authentication/authenticator.js';
+import { Authenticator } from '../features/authentication/authenticate.stage.js';
 import { RefusedCredentials } from '../features/authentication/refused-credentials.js';
 import type { ShareRefusal } from '../features/authentication/refused-credentials.js';
 import type { ResolvedOptions } from '../restify.options.js';

@@ -1,7 +1,7 @@
 import type { ModulesContainer } from '@nestjs/core';
 import { controllerDeclarations } from '../decorators/action.decorator.js';
 import { declarations } from '../decorators/metadata-storage.js';
-import type { ResourceDeclaration } from '../decorators/restify-options.js';
+import type { ResourceDeclaration } from '../decorators/model-options.js';
 import type { EntityDescription, ModelDescription } from '../core/schema/entity-metadata.js';
 import { AllowAny } from '../features/permissions/built-in-permissions.js';
 import type { CompilerInput, EntityDeclaration, ListedClass } from '../compiler/compiler-input.js';

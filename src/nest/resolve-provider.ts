@@ -2,7 +2,7 @@ import { Scope } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DeclarationError } from '../core/errors/declaration-error.js';
-import type { InjectableClass } from '../decorators/restify-options.js';
+import type { InjectableClass } from '../decorators/model-options.js';
 
 /**
  * Resolves a class of a declaration: the application's provider of any module, else a new instance. A provider may not be

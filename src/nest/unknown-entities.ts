@@ -1,5 +1,5 @@
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
-import type { ResourceDeclaration } from '../decorators/restify-options.js';
+import type { ResourceDeclaration } from '../decorators/model-options.js';
 import { declarations, seen } from '../decorators/metadata-storage.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import type { UnknownEntities } from '../restify.options.js';

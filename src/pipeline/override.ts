@@ -12,11 +12,10 @@ import {
 } from '../features/conditional-requests/precondition.stages.js';
 import { assertAcceptsJson } from '../features/rendering/negotiate-format.stage.js';
 import { assertActionBody, assertOverrideBody } from '../request/application-body.js';
-import { HttpRequester } from '../request/http-requester.js';
 import { HttpInput, withBody } from '../request/request-input.js';
 import type { JsonObject } from '../request/request-input.js';
 import { parseUrlKeys } from '../request/parse/parse-keys.stage.js';
-import { keyCondition } from '../request/plan/plan-read.js';
+import { keyCondition } from '../request/plan/row-conditions.js';
 import type { RestContext } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';
 import { deferObjectCheck } from './operations/update.js';
@@ -72,7 +71,7 @@ export async function prepareAction(
 
 /** Throws 404 unless the caller may see the object of an action, or the parent in a nested URL. */
 async function assertObjectExists(
-  { route, exchange, actor, access, rows, isReading }: RestContext,
+  { route, requester, access, rows, isReading }: RestContext,
   key: readonly Json[],
   adapter: DataAdapter,
 ): Promise<void> {
@@ -82,7 +81,7 @@ async function assertObjectExists(
     resource,
     where: conjunction([scope, keyCondition(key, resource)]),
     forWriting: !isReading,
-    requester: exchange && new HttpRequester(exchange, actor),
+    requester,
   });
   if (!exists) throw new NotFound();
 }

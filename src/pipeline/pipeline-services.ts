@@ -1,8 +1,8 @@
 import type { DataAdapter } from '../core/data-adapter.js';
-import type { Authenticator } from '../features/authentication/authenticator.js';
+import type { Authenticator } from '../features/authentication/authenticate.stage.js';
 import { Preconditions } from '../features/conditional-requests/precondition.stages.js';
 import { FieldSelector } from '../features/field-selection/select-fields.stage.js';
-import { planRowsOf } from '../features/filtering/list-planner.js';
+import { planRowsOf } from '../features/filtering/plan-rows.stage.js';
 import { IdempotentWrites } from '../features/idempotency/idempotency.stage.js';
 import type { RoutesOf } from './description/describe-queries.js';
 import type { PermissionRules } from '../features/permissions/authorize.stage.js';

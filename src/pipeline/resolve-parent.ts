@@ -9,7 +9,7 @@ import type { ParentPlan, ParentValues } from '../core/query/plan.js';
 import type { DataType } from '../core/schema/data-type.js';
 import type { ToManyRelation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
-import { belongsTo, joiningPairs, keyCondition } from '../request/plan/plan-read.js';
+import { belongsTo, joiningPairs, keyCondition } from '../request/plan/row-conditions.js';
 import type { RestContext, Stage } from '../request/rest-context.js';
 
 /** Restricts the rows of a nested URL to those of its parent. Throws 404 for a parent that the caller may not read. */

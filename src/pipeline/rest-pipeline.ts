@@ -15,7 +15,6 @@ import { identifyIdempotentRequest } from '../features/idempotency/idempotency.s
 import { authorize } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat } from '../features/rendering/negotiate-format.stage.js';
 import { renderResult } from '../features/rendering/render.stage.js';
-import { identifyRequester } from '../request/http-requester.js';
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import { locationHeader } from '../request/resource-urls.js';
 import { valueResponse } from '../request/response/rest-response.js';
@@ -78,11 +77,9 @@ export class RestPipeline {
    */
   answer(context: RestContext, interceptors?: InterceptorChain): MaybePromise<RestResponse> {
     const handler = this.handlerOf(context);
-    return nameSearchErrors(context.route.resource, () => {
-      if (interceptors) return intercept(handler, context, interceptors);
-      context.needsValue = false;
-      return mapMaybe(runStages(handler.all, context), () => responseOf(context));
-    });
+    if (interceptors) return intercept(handler, context, interceptors);
+    context.needsValue = false;
+    return mapMaybe(runStages(handler.all, context), () => responseOf(context));
   }
 
   private handlerOf({ route, method }: RestContext): RequestHandler {
@@ -151,16 +148,15 @@ export function compileHandler(
     negotiate: [negotiateFormat(resource, operation.name)],
     prepare: [
       parseKeys,
-      identifyRequester,
       ...identifyIdempotentRequest(resource, operation.method),
       ...(route.parent ? [findParent(adapter)] : []),
       ...(isBulk ? [] : readPrecondition(resource, operation.name, adapter)),
     ],
-    operate: [
+    operate: nameSearchErrors(resource, [
       ...operateStages(route, operation.name, services),
       // A bulk write adds them itself, to the result of a body of one object.
       ...(resource.conditional && !isBulk ? [addValidators(adapter)] : []),
-    ],
+    ]),
     respond: [
       ...(resource.renderers.length > 0 ? [renderResult] : []),
       respondWithResult(operation.status),

@@ -29,6 +29,8 @@ export interface RequestInput {
   readonly items?: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
 }
 
+const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
+
 /** Parameters and body of an HTTP request, after the pipes of the model, which run once for each. */
 export class HttpInput implements RequestInput {
   readonly items: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
@@ -46,7 +48,8 @@ export class HttpInput implements RequestInput {
   parameters(): MaybePromise<ReadonlyMap<string, string>> {
     const { resource } = this;
     const { piping } = resource;
-    const parameters = parseQueryString(this.exchange.query);
+    const { query } = this.exchange;
+    const parameters = query === '' ? NO_PARAMETERS : parseQueryString(query);
     return piping
       ? pipedParameters(joinLists(parameters, resource), (value) => piping.transform(value, 'query'))
       : parameters;

@@ -89,6 +89,8 @@ export class RestContext {
 
   /** `authenticate`. Null for an anonymous caller. */
   actor: Actor;
+  /** The client on whose behalf rows are read and written; undefined for operations that the application runs itself. */
+  requester: Requester | undefined;
   /** The error of a guard that authenticates the caller: permissions precede it. */
   guardError: Error | undefined;
 
@@ -106,9 +108,6 @@ export class RestContext {
 
   /** `parseKeys`. */
   keys: UrlKeys;
-  /** `identifyRequester`. Undefined for operations that the application runs itself. */
-  requester: Requester | undefined;
-
   /** The rows of the grants that belong to the parent in the URL, if there is one; without the object's own key. */
   scope: Condition;
   parent: ParentValues | undefined;
@@ -146,6 +145,7 @@ export class RestContext {
     this.childSegment = source.childSegment;
     this.nestContext = source.nestContext;
     this.actor = null;
+    this.requester = undefined;
     this.guardError = undefined;
     this.access = NO_ACCESS;
     this.rows = NEVER;
@@ -153,7 +153,6 @@ export class RestContext {
     this.isReading = false;
     this.renderer = undefined;
     this.keys = NO_KEYS;
-    this.requester = undefined;
     this.scope = NEVER;
     this.parent = undefined;
     this.parentCheck = undefined;

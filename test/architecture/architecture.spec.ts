@@ -458,7 +458,7 @@ describe('the public API', () => {
 describe('the source', () => {
   test('says `any` only where it faces types that an author brings, and says why there', () => {
     expect(places((node) => node.kind === ts.SyntaxKind.AnyKeyword)).toEqual([
-      'decorators/restify-options.ts',
+      'decorators/model-options.ts',
       'nest/resource.controller.ts',
       'restify.module.ts',
     ]);

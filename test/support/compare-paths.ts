@@ -1,5 +1,5 @@
 import { JsonListReader } from '../../src/adapters/typeorm/read/json-list-reader.js';
-import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
+import { JsonRowReader } from '../../src/adapters/typeorm/read/json-row-reader.js';
 import { PageReader } from '../../src/adapters/typeorm/read/page-reader.js';
 import type { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
 import type { JsonOutput, JsonRow, PageOf } from '../../src/core/data-adapter.js';
@@ -11,8 +11,8 @@ import type { Comparison } from './comparison.js';
 
 const fastList = Object.getOwnPropertyDescriptor(JsonListReader.prototype, 'list')
   ?.value as JsonListReader['list'];
-const fastRow = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'retrieve')
-  ?.value as JsonReader['retrieve'];
+const fastRow = Object.getOwnPropertyDescriptor(JsonRowReader.prototype, 'retrieve')
+  ?.value as JsonRowReader['retrieve'];
 const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.value as PageReader['json'];
 
 /**
@@ -22,13 +22,13 @@ const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.
 JsonListReader.prototype.list = function (this: JsonListReader, plan, output) {
   const texts = fastList.call(this, plan, output);
   const comparison = comparisonOfReader(this['rows']);
-  return this['readers'].json.inDatabase(output) && comparison
+  return this['rows'].jsonRowsFor(output) && comparison
     ? both({ reader: this, comparison, plan, output }, iterated(texts))
     : texts;
 };
 
 /** The same for a single row, with its validator columns where they are read. */
-JsonReader.prototype.retrieve = function (this: JsonReader, plan, output) {
+JsonRowReader.prototype.retrieve = function (this: JsonRowReader, plan, output) {
   const comparison = comparisonOfReader(this['rows']);
   return comparison && output.isDefault
     ? compareReadRow(this, comparison, { plan, output })
@@ -41,7 +41,7 @@ interface ReadOfOne {
 }
 
 async function compareReadRow(
-  reader: JsonReader,
+  reader: JsonRowReader,
   comparison: Comparison,
   { plan, output }: ReadOfOne,
 ): Promise<JsonRow | undefined> {
@@ -56,7 +56,7 @@ async function compareReadRow(
 
 /** The same for a requested page, including its count. */
 PageReader.prototype.json = function (this: PageReader, plan, output) {
-  const comparison = comparisonOfReader(this['readers'].rows);
+  const comparison = comparisonOfReader(this['reader']);
   return comparison && output.isDefault
     ? comparedPage(this, comparison, { plan, output })
     : fastPage.call(this, plan, output);

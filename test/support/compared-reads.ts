@@ -1,7 +1,6 @@
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
 import type { Route } from '../../src/core/schema/route.js';
 import type { RestPipeline } from '../../src/pipeline/rest-pipeline.js';
-import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import type { Compared } from './comparison.js';
 
 /** The counters of `Compared` for reads. */
@@ -15,14 +14,13 @@ export type Read = (typeof READS)[number];
  */
 export function comparedRead({ resource, operations }: Route, pipeline: RestPipeline): Read | undefined {
   const { adapter } = pipeline.services;
-  const { renderers, shape, interceptors, serializer, pagination, conditional, labelsParameter } = resource;
+  const { renderers, shape, interceptors, pagination, conditional, labelsParameter } = resource;
   const hasOwnForm =
     renderers.length > 0 || interceptors.length > 0 || shape !== undefined || labelsParameter !== undefined;
-  if (hasOwnForm || serializer.constructor !== ModelSerializer || !(adapter instanceof TypeOrmAdapter))
-    return undefined;
+  if (hasOwnForm || !resource.hasDefaultSerializer || !(adapter instanceof TypeOrmAdapter)) return undefined;
   const operation = operations.get('GET');
   if (operation !== 'list') return operation === 'retrieve' ? 'rows' : undefined;
   if (pagination) return 'askedPages';
-  const isWritten = adapter['jsonOf'](resource).inDatabase({ isDefault: true }) !== undefined;
+  const isWritten = adapter['of'](resource).rows.jsonRowsFor({ isDefault: true }) !== undefined;
   return isWritten && !conditional ? 'pages' : undefined;
 }

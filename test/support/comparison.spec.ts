@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { JsonListReader } from '../../src/adapters/typeorm/read/json-list-reader.js';
-import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
+import { JsonRowReader } from '../../src/adapters/typeorm/read/json-row-reader.js';
 import { DirectStatements } from '../../src/adapters/typeorm/write/direct-statements.js';
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
@@ -144,7 +144,7 @@ const UNCOMPARED: readonly (readonly [name: string, reader: object, path: string
   ['list', JsonListReader.prototype, THINGS, ''],
   [
     'retrieve',
-    JsonReader.prototype,
+    JsonRowReader.prototype,
     `${THINGS}1/`,
     Promise.resolve({ text: '{"id":1,"text":"a","whole":7}', validatorValues: [] }),
   ],

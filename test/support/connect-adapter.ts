@@ -123,7 +123,7 @@ function partsOf({ defaults }: CompilerInput): ResourceParts {
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
   return {
     backends: () => backends,
-    serializer: () => serializer,
+    serializer: () => ({ serializer, hasDefaultSerializer: true }),
     permission: () => NO_PERMISSION,
     permissions: () => NO_PERMISSION,
     authentication: () => ({ schemes: [], guards: [], lateGuards: [] }),

@@ -8,8 +8,8 @@ import type { Resource } from '../../src/core/schema/resource.js';
 import type { ParsedBody, Row } from '../../src/core/contracts/serializer.js';
 import type { DataAdapter, JsonOutput, PageOf } from '../../src/core/data-adapter.js';
 import { planPage } from '../../src/features/pagination/paginate.stage.js';
-import { planList } from '../../src/features/filtering/list-planner.js';
-import { keyCondition } from '../../src/request/plan/plan-read.js';
+import { planList } from '../../src/features/filtering/plan-rows.stage.js';
+import { keyCondition } from '../../src/request/plan/row-conditions.js';
 
 /** A row as JSON. */
 export type Shown = Readonly<Record<string, unknown>>;

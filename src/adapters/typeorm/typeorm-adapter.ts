@@ -35,7 +35,7 @@ import { IndexColumns } from './metadata/index-columns.js';
 import { KeyLookups } from './read/key-lookups.js';
 import { JsonSubtypeTables } from './read/json-subtype-tables.js';
 import { JsonListReader } from './read/json-list-reader.js';
-import { JsonReader } from './read/json-reader.js';
+import { JsonRowReader } from './read/json-row-reader.js';
 import { PageReader } from './read/page-reader.js';
 import { directWriterRules } from './write/direct-writer-rules.js';
 import { DirectWriter } from './write/direct-writer.js';
@@ -49,7 +49,7 @@ import { Tables } from './table-metadata.js';
 /** The readers and the writer of a resource or of a view. All but the first are created when they are first used. */
 interface Prepared {
   readonly rows: RowReader;
-  json?: JsonReader;
+  json?: JsonRowReader;
   lists?: JsonListReader;
   pages?: PageReader;
   writer?: RowWriter;
@@ -219,29 +219,24 @@ export class TypeOrmAdapter implements DataAdapter {
     return new BatchWriter(parts).write(plan);
   }
 
-  private jsonOf(resource: ResourceSchema): JsonReader {
-    const { readerTools, subtypeTables } = this;
+  private jsonOf(resource: ResourceSchema): JsonRowReader {
     const prepared = this.of(resource);
-    return (prepared.json ??= new JsonReader(prepared.rows, { ...readerTools, subtypeTables }));
+    return (prepared.json ??= new JsonRowReader(prepared.rows, this.readerTools));
   }
 
   private listsOf(resource: ResourceSchema): JsonListReader {
     const prepared = this.of(resource);
-    return (prepared.lists ??= new JsonListReader(this.readersOf(resource), this.readerTools));
+    return (prepared.lists ??= new JsonListReader(prepared.rows, this.readerTools));
   }
 
   private pagesOf(resource: ResourceSchema): PageReader {
     const prepared = this.of(resource);
-    return (prepared.pages ??= new PageReader(this.readersOf(resource), this.readerTools));
-  }
-
-  private readersOf(resource: ResourceSchema): { readonly rows: RowReader; readonly json: JsonReader } {
-    return { rows: this.of(resource).rows, json: this.jsonOf(resource) };
+    return (prepared.pages ??= new PageReader(prepared.rows, this.readerTools));
   }
 
   private get readerTools(): RowReaderTools {
-    const { tables, dialect, connections } = this;
-    return { tables, dialect, connections };
+    const { tables, dialect, connections, subtypeTables } = this;
+    return { tables, dialect, connections, subtypeTables };
   }
 
   private of(resource: ResourceSchema): Prepared {

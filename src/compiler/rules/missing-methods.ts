@@ -1,4 +1,4 @@
-import type { InjectableClass, RestifyOptions } from '../../decorators/restify-options.js';
+import type { InjectableClass, RestifyOptions } from '../../decorators/model-options.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 
 /** Classes in an option, with the methods that are called on their instances. */

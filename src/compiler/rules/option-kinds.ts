@@ -1,6 +1,6 @@
 import { browsable } from './browsable-kind.js';
 import type { OptionFlaw, OptionKind } from './option-flaw.js';
-import type { RestifyOptions } from '../../decorators/restify-options.js';
+import type { RestifyOptions } from '../../decorators/model-options.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { LONGEST_TIMER } from '../../core/schema/limits.js';
 import type { Pagination } from '../../core/contracts/pagination.js';

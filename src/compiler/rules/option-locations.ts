@@ -1,4 +1,4 @@
-import type { RestifyOptions } from '../../decorators/restify-options.js';
+import type { RestifyOptions } from '../../decorators/model-options.js';
 import type { CompilerInput } from '../compiler-input.js';
 
 /** Options as declared, not yet validated, with their location. */

@@ -1,4 +1,4 @@
-import type { RestifyOptions, ThroughOptions } from '../../decorators/restify-options.js';
+import type { RestifyOptions, ThroughOptions } from '../../decorators/model-options.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { PermissionClass, PermissionExpression } from '../../core/contracts/permission-expression.js';
 import type { CompiledModel } from '../compile-resources.js';

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import type { RestifyOptions } from '../../decorators/restify-options.js';
+import type { RestifyOptions } from '../../decorators/model-options.js';
 import { declaredColumns, propertyNames, topName } from '../property-names.js';
 import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 

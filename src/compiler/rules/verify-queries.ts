@@ -1,4 +1,4 @@
-import type { ThroughOptions } from '../../decorators/restify-options.js';
+import type { ThroughOptions } from '../../decorators/model-options.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import { resourceOf } from '../../core/schema/resource.js';

@@ -38,6 +38,8 @@ export interface Resource extends ResourceSchema {
   /** Undefined if idempotency keys are disabled. */
   readonly idempotency: Idempotency | undefined;
   readonly serializer: Serializer;
+  /** Whether it is the one of this package itself: the database may then write the JSON of rows. */
+  readonly hasDefaultSerializer: boolean;
   readonly permission: CompiledPermission;
   /** Whether its permission may grant a subset of the fields. */
   readonly grantsSomeFields: boolean;
@@ -73,3 +75,6 @@ export function resourceOf(schema: ResourceSchema): Resource {
 function isResource(schema: ResourceSchema): schema is Resource {
   return 'permission' in schema;
 }
+
+/** The serializer of a model, and whether it is the default one. */
+export type ResourceSerializer = Pick<Resource, 'serializer' | 'hasDefaultSerializer'>;

@@ -12,7 +12,7 @@ import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject } from '../../request/request-input.js';
 import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
-import { keyCondition } from '../../request/plan/plan-read.js';
+import { keyCondition } from '../../request/plan/row-conditions.js';
 import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';
 import type { OperationResult, RestContext } from '../../request/rest-context.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';

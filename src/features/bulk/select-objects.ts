@@ -16,10 +16,10 @@ import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
 import { foldFieldSelection, foldLists } from '../../request/parse/list-parameters.js';
 import { selectParameters, parameterValues } from '../../request/parse/parse-query-string.js';
 import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
-import { keyCondition } from '../../request/plan/plan-read.js';
+import { keyCondition } from '../../request/plan/row-conditions.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { assertNoIgnoredParameters } from '../filtering/ignored-parameters.js';
-import { planRowsOf, queriedResource } from '../filtering/list-planner.js';
+import { planRowsOf, queriedResource } from '../filtering/plan-rows.stage.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 
 /** The objects selected by a request, and the data for the error of a missing one. */

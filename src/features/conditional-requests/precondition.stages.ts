@@ -15,7 +15,7 @@ import type { Column } from '../../core/schema/column.js';
 import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { objectCondition } from '../../request/plan/plan-read.js';
+import { objectCondition } from '../../request/plan/row-conditions.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { parseEntityTags } from './etag.js';

@@ -5,10 +5,10 @@ import { NotFound, PreconditionFailed } from '../../core/errors/http-exceptions.
 import type { Json } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { planRetrieve } from '../../request/plan/plan-read.js';
+import { planRetrieve } from '../../request/plan/row-conditions.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import { hasDefaultSerializer, jsonOutput } from '../serialization/model-serializer.js';
+import { isWrittenByDatabase, jsonOutput } from '../../request/represent-row.js';
 import { parseEntityTags } from './etag.js';
 import { parseHttpDate } from './http-date.js';
 import {
@@ -69,7 +69,7 @@ function validatorsOf(
   { adapter, validatorValues, content }: ValidatorSource,
 ): Validators {
   const { resource } = context;
-  const isDated = hasDefaultSerializer(context) && adapter.readsAsStored(resource);
+  const isDated = isWrittenByDatabase(context) && adapter.readsAsStored(resource);
   return {
     ETag: quoteTag(etagFor(objectView(context, adapter), validatorValues, content)),
     ...(isDated ? lastModified(resource, validatorValues, Date.now()) : {}),

@@ -8,10 +8,9 @@ import { httpDate } from './http-date.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import { basePathOf } from '../../request/represent-row.js';
+import { basePathOf, isWrittenByDatabase } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
-import { hasDefaultSerializer } from '../serialization/model-serializer.js';
 
 /** The headers that identify the state of a represented object: `ETag` and `Last-Modified`. */
 export type Validators = Readonly<Record<string, string>>;
@@ -33,7 +32,7 @@ export function objectView(context: RestContext, adapter: DataAdapter): ObjectVi
   const { resource } = context;
   const versioned =
     validatorColumnsOf(resource).version !== undefined &&
-    hasDefaultSerializer(context) &&
+    isWrittenByDatabase(context) &&
     adapter.readsAsStored(resource);
   return { resource, basePath: basePathOf(context), versioned };
 }

@@ -17,8 +17,7 @@ import type { Expansion, ShapedObject } from './expand-relations.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
-import { joiningPairs } from '../../request/plan/plan-read.js';
-import { ModelSerializer } from '../serialization/model-serializer.js';
+import { joiningPairs } from '../../request/plan/row-conditions.js';
 import { ALL_FIELDS, choosesAll, nestedChoice, parseFieldNames } from './parse-field-names.js';
 import type { Choice, NameTree } from './parse-field-names.js';
 import { chooseFields, chooseMembers, unknownNames } from './select-fields.js';
@@ -97,7 +96,7 @@ export class FieldSelector {
   ): Promise<ShapedObject> {
     const { resource, choice, within } = request;
     // A custom serializer has members of its own, and may need fields that are not selected.
-    const isPlain = resource.serializer.constructor === ModelSerializer;
+    const isPlain = resource.hasDefaultSerializer;
     if (isPlain)
       for (const each of CHOICE_KINDS)
         unknown[each].push(...unknownNames(choice[each], resource.fields, within));

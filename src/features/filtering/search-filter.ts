@@ -1,11 +1,12 @@
 import { InvalidInput, InvalidSearchPattern } from '../../core/errors/http-exceptions.js';
 import { isPromise } from '../../core/maybe-promise.js';
-import type { MaybePromise } from '../../core/maybe-promise.js';
 import { conjunction, disjunction } from '../../core/query/condition.js';
 import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
+import type { Stage } from '../../request/rest-context.js';
+import { runStages } from '../../request/rest-context.js';
 import { combineTerms } from './combine-terms.js';
 
 /**
@@ -71,21 +72,22 @@ export function searchTerms(text: string): readonly string[] {
   return terms;
 }
 
-/** Adds the search parameter to an error of a pattern: the database does not know its name. */
-export function nameSearchErrors<Result>(
-  resource: Resource,
-  work: () => MaybePromise<Result>,
-): MaybePromise<Result> {
-  if (!resource.renamed.has('search')) return work();
+/** Adds the search parameter to an error of a pattern, if it is renamed: the database does not know its name. */
+export function nameSearchErrors(resource: Resource, stages: readonly Stage[]): readonly Stage[] {
+  if (!resource.renamed.has('search')) return stages;
   const failed = (error: unknown): never => {
     throw error instanceof InvalidSearchPattern
       ? new InvalidSearchPattern(parameterName('search', resource))
       : error;
   };
-  try {
-    const given = work();
-    return isPromise(given) ? given.catch(failed) : given;
-  } catch (error) {
-    return failed(error);
-  }
+  return [
+    (context) => {
+      try {
+        const pending = runStages(stages, context);
+        return isPromise(pending) ? pending.catch(failed) : pending;
+      } catch (error) {
+        return failed(error);
+      }
+    },
+  ];
 }

@@ -15,9 +15,8 @@ import { HttpIdempotentRequest } from '../../request/idempotent-request.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { IdempotencyStore, Claim } from '../../core/contracts/response-store.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import { belongsTo, keyCondition } from '../../request/plan/plan-read.js';
+import { belongsTo, keyCondition } from '../../request/plan/row-conditions.js';
 import { represent } from '../../request/represent-row.js';
-import { ModelSerializer } from '../serialization/model-serializer.js';
 
 /** Identifies a request that creates rows by its `Idempotency-Key`, in models that store their responses. */
 export function identifyIdempotentRequest(
@@ -173,11 +172,11 @@ function toResponseRow(row: Row, context: RestContext): ResponseRow {
 function withoutHiddenFields(
   value: Representation,
   values: ResponseRow['values'],
-  { fieldsByName, serializer }: Resource,
+  { fieldsByName, hasDefaultSerializer }: Resource,
 ): Representation | undefined {
   const hidden = new Set(Object.keys(values).filter((name) => fieldsByName.get(name)?.readable !== true));
   if (hidden.size === 0) return value;
-  if (serializer.constructor !== ModelSerializer) return undefined;
+  if (!hasDefaultSerializer) return undefined;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !hidden.has(name)));
 }
 

@@ -1,4 +1,3 @@
-import type { JsonOutput } from '../../core/data-adapter.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
@@ -12,14 +11,11 @@ import type {
   Row,
   Serializer,
 } from '../../core/contracts/serializer.js';
-import type { Resource } from '../../core/schema/resource.js';
 import { keyText, parseKeyValue } from '../../core/values/keys.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import { pythonTypeName } from '../../core/values/texts.js';
-import { basePathOf, represent } from '../../request/represent-row.js';
-import type { ResponseShape, RestContext } from '../../request/rest-context.js';
 
 /** The default serializer, which follows the compiled model. Extend it to change the representation of one entity. */
 export class ModelSerializer implements Serializer {
@@ -51,29 +47,6 @@ export class ModelSerializer implements Serializer {
     }
     return { values, errors, sent: body };
   }
-}
-
-/**
- * True if the database can write the JSON of rows: a custom serializer runs in process for every row, and expanded
- * objects come from other rows.
- */
-export function hasDefaultSerializer({
-  resource,
-  shape,
-}: {
-  readonly resource: Resource;
-  readonly shape: ResponseShape | undefined;
-}): boolean {
-  return resource.serializer.constructor === ModelSerializer && shape?.expands !== true;
-}
-
-/** The JSON of a response: written by the database where possible. */
-export function jsonOutput(context: RestContext): JsonOutput {
-  return {
-    basePath: basePathOf(context),
-    isDefault: hasDefaultSerializer(context),
-    represent: (row) => represent(row, context),
-  };
 }
 
 function representField(

@@ -4,11 +4,11 @@ import type { ReceivedBody } from '../../request/http-exchange.js';
 import { isJsonLike } from '../../request/application-body.js';
 import { isJsonType } from '../../request/request-input.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import { isAborted, sendResponse, setContractHeaders } from '../send-response.js';
+import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { hasPrototypeKeys } from '../prototype-keys.js';
-import { getHeader, removeOrigin } from '../request-line.js';
+import { getHeader, removeOrigin } from '../server-exchange.js';
 import { hasInvalidText } from './express-body-text.js';
 import {
   parseContentCoding,
@@ -146,7 +146,7 @@ class ExpressExchange implements ServerExchange {
   }
 
   send(answer: RestResponse, allow: string): MaybePromise<void> {
-    return sendResponse(this.response, answer, allow);
+    return writeResponse(this.response, answer, allow);
   }
 }
 

@@ -3,8 +3,8 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { hasBody } from '../read-body.js';
-import { getHeader } from '../request-line.js';
-import { isAborted, sendResponse, setContractHeaders } from '../send-response.js';
+import { getHeader } from '../server-exchange.js';
+import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import { getReceivedBody } from './fastify-content-type-parser.js';
 import { isReplySent, ReplyHeaders, sendReply } from './fastify-reply.js';
@@ -175,7 +175,7 @@ class MiddlewareExchange extends NodeExchange implements ServerExchange {
   }
 
   send(response: RestResponse, allow: string): MaybePromise<void> {
-    return sendResponse(this.response, response, allow);
+    return writeResponse(this.response, response, allow);
   }
 }
 

@@ -2,8 +2,8 @@ import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { ChunkStream } from '../chunk-stream.js';
-import { mergeVary, setConnectionHeader, setResponseHeaders } from '../send-response.js';
-import type { HeaderTarget } from '../send-response.js';
+import { mergeVary, setConnectionHeader, setResponseHeaders } from '../write-response.js';
+import type { HeaderTarget } from '../write-response.js';
 import type { FastifyReply } from './fastify-types.js';
 
 /**

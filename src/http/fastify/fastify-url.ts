@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { getUnescapedUrl } from './fastify-malformed-urls.js';
-import { removeOrigin } from '../request-line.js';
+import { removeOrigin } from '../server-exchange.js';
 
 /** Node's request, as Fastify passes it to middleware. */
 export interface MiddlewareRequest extends IncomingMessage {

@@ -11,7 +11,7 @@ import { METHOD_OF } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
-import { queriedResource } from '../../features/filtering/list-planner.js';
+import { queriedResource } from '../../features/filtering/plan-rows.stage.js';
 import { mayReadLabel } from '../../features/labels/add-labels.stage.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';

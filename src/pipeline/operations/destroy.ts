@@ -6,7 +6,7 @@ import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
 import { deferObjectCheck } from './update.js';
-import { objectCondition } from '../../request/plan/plan-read.js';
+import { objectCondition } from '../../request/plan/row-conditions.js';
 
 export const destroy: OperationDefinition = {
   name: 'destroy',

@@ -8,11 +8,10 @@ import { expandedList, expandedTexts } from '../../features/field-selection/expa
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import type { RowPages } from '../../features/field-selection/expanded-list.js';
-import { authorizeQueries, planRows } from '../../features/filtering/list-planner.js';
+import { authorizeQueries, planRows } from '../../features/filtering/plan-rows.stage.js';
 import { readPage } from '../../features/pagination/paginate.stage.js';
 import { renderFormat } from '../../features/rendering/render.stage.js';
-import { jsonOutput } from '../../features/serialization/model-serializer.js';
-import { represent } from '../../request/represent-row.js';
+import { jsonOutput, represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { ResponseBody } from '../../request/response/rest-response.js';
 import type { Route } from '../../core/schema/route.js';

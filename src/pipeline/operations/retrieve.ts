@@ -5,13 +5,12 @@ import type { Route } from '../../core/schema/route.js';
 import { respondWithValidatedJson } from '../../features/conditional-requests/validator.stages.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
-import { jsonOutput } from '../../features/serialization/model-serializer.js';
-import { representExpanded } from '../../request/represent-row.js';
+import { jsonOutput, representExpanded } from '../../request/represent-row.js';
 import type { Stage } from '../../request/rest-context.js';
 import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
-import { objectCondition, planRetrieve } from '../../request/plan/plan-read.js';
+import { objectCondition, planRetrieve } from '../../request/plan/row-conditions.js';
 
 export const retrieve: OperationDefinition = {
   name: 'retrieve',

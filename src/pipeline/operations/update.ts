@@ -8,7 +8,7 @@ import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
 import { rejectParameters } from './reject-parameters.js';
-import { objectCondition } from '../../request/plan/plan-read.js';
+import { objectCondition } from '../../request/plan/row-conditions.js';
 
 export const update: OperationDefinition = {
   name: 'update',

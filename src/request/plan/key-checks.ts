@@ -11,7 +11,7 @@ import type { Field } from '../../core/schema/field.js';
 import type { ToOneRelation } from '../../core/schema/relation.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import type { RestContext } from '../rest-context.js';
-import { keyCondition } from './plan-read.js';
+import { keyCondition } from './row-conditions.js';
 
 /** A key in a body. */
 interface BodyKey extends Omit<KeyCheck, 'where'> {
@@ -88,7 +88,6 @@ export function conditionAfterWrite(
   { resource, scope, access }: RestContext,
   { values }: ParsedBody,
 ): MaybePromise<Condition> {
-  if (resource.overlapping.length === 0) return scope;
   const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns));
   const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
   return moved.reduce<MaybePromise<Condition>>(

@@ -22,8 +22,9 @@ import type { JsonObject } from '../request-input.js';
 import { conditionAfterWrite, planKeyChecks } from './key-checks.js';
 import { unaddressableKeyErrors } from './key-fields.js';
 import { assignKeyChecks, resolveDuplicateReferences } from './resolve-duplicate-references.js';
+import type { ResolvedReferences } from './resolve-duplicate-references.js';
 import { planAddedValues } from './plan-hook-values.js';
-import { joiningPairs } from './plan-read.js';
+import { joiningPairs } from './row-conditions.js';
 
 const NO_HOOKS: TransactionHooks = {};
 const NO_FIELDS: ReadonlySet<string> = new Set();
@@ -40,13 +41,13 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   return mapMaybe(
     resource.hooks.values?.(hookContextOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
-      const { body: parsed, duplicateReferences } = resolveDuplicateReferences(
+      const { body: parsed, duplicateReferences } = resolveReferences(
         withErrors(parseNewBody(context, body, Object.keys(given)), context, fixed),
         resource,
         'create',
       );
       return mapMaybe(planKeyChecks(context, parsed), (keys) =>
-        mapMaybe(conditionAfterWrite(context, parsed), (where) => {
+        mapMaybe(afterWrite(context, parsed), (where) => {
           // Values of the URL have precedence over those of hooks.
           const added = planAddedValues(given, resource).filter(
             ({ column }) => !fixed.some((each) => each.column.id === column.id),
@@ -94,6 +95,22 @@ function withErrors(
   return { ...parsed, errors };
 }
 
+/** Only models with a relation and the plain column of its foreign key have references that repeat each other. */
+function resolveReferences(
+  body: ParsedBody,
+  resource: ResourceSchema,
+  kind: 'create' | 'change',
+): ResolvedReferences {
+  return resource.foreignKeyAliases.length === 0
+    ? { body, duplicateReferences: [] }
+    : resolveDuplicateReferences(body, resource, kind);
+}
+
+/** Only in models with relations that share a column, a write may change what another relation refers to. */
+function afterWrite(context: RestContext, body: ParsedBody): MaybePromise<Condition> {
+  return context.resource.overlapping.length === 0 ? context.scope : conditionAfterWrite(context, body);
+}
+
 /** Plans the update of the row that `where` selects. */
 export function planUpdate(
   context: RestContext,
@@ -110,9 +127,9 @@ export function planUpdate(
   },
 ): MaybePromise<UpdatePlan> {
   const { resource, requester } = context;
-  const { body, duplicateReferences } = resolveDuplicateReferences(parsed, resource, 'change');
+  const { body, duplicateReferences } = resolveReferences(parsed, resource, 'change');
   return mapMaybe(planKeyChecks(context, body), (checks) =>
-    mapMaybe(conditionAfterWrite(context, body), (after) => {
+    mapMaybe(afterWrite(context, body), (after) => {
       const assigned = assignKeyChecks(checks, duplicateReferences);
       // Written out: V8 copies objects by a spread in 5 to 10 µs.
       return {

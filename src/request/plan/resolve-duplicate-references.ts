@@ -7,7 +7,7 @@ import type { DuplicateReference, KeyCheck } from '../../core/query/plan.js';
 import type { ForeignKeyAlias, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, valueAt, withoutValue } from '../../core/values/duplicate-references.js';
-import { keyCondition } from './plan-read.js';
+import { keyCondition } from './row-conditions.js';
 
 /** A body, and the related rows that it references twice, by keys that may differ. */
 export interface ResolvedReferences {
@@ -24,7 +24,6 @@ export function resolveDuplicateReferences(
   resource: ResourceSchema,
   kind: 'create' | 'change',
 ): ResolvedReferences {
-  if (resource.foreignKeyAliases.length === 0) return { body, duplicateReferences: [] };
   let { values, errors } = body;
   const duplicateReferences: DuplicateReference[] = [];
   for (const alias of resource.foreignKeyAliases) {

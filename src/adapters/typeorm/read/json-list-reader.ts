@@ -13,7 +13,6 @@ import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
-import type { JsonReader } from './json-reader.js';
 import type { PagePace } from './page-size.js';
 import type { RowReader, RowReaderTools } from './row-reader.js';
 
@@ -56,22 +55,18 @@ export class JsonListReader {
   private readonly longLists = new BoundedSet();
 
   constructor(
-    private readonly readers: { readonly rows: RowReader; readonly json: JsonReader },
+    private readonly rows: RowReader,
     { tables, dialect, connections }: RowReaderTools,
   ) {
     this.tables = tables;
     this.dialect = dialect;
     this.connections = connections;
-    this.statements = new StatementCache(dialect, readers.rows.isClientSelected);
-  }
-
-  private get rows(): RowReader {
-    return this.readers.rows;
+    this.statements = new StatementCache(dialect, rows.isClientSelected);
   }
 
   /** As declared by `DataAdapter.read`. */
   list(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>> {
-    const json = this.readers.json.inDatabase(output);
+    const json = this.rows.jsonRowsFor(output);
     if (!json) return pagesToJson(this.rows.list(plan), output.represent);
     const list: JsonList = { plan, output, json, kind: listKind(plan, output.basePath) };
     const pace = this.rows.pageSize.pace();

@@ -24,16 +24,10 @@ import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
-import type { JsonReader } from './json-reader.js';
 import type { RowReader, RowReaderTools } from './row-reader.js';
 
 /** The result once the client has disconnected. */
 const EMPTY = { size: 0, more: false, count: undefined, first: [], last: [] } as const;
-
-export interface PageReaders {
-  readonly rows: RowReader;
-  readonly json: JsonReader;
-}
 
 interface JsonPageQuery {
   readonly plan: PagePlan;
@@ -49,17 +43,17 @@ export class PageReader {
   private readonly statements: StatementCache;
 
   constructor(
-    private readonly readers: PageReaders,
+    private readonly reader: RowReader,
     { tables, dialect, connections }: RowReaderTools,
   ) {
     this.tables = tables;
     this.dialect = dialect;
     this.connections = connections;
-    this.statements = new StatementCache(dialect, readers.rows.isClientSelected);
+    this.statements = new StatementCache(dialect, reader.isClientSelected);
   }
 
   async rows(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
-    await this.readers.rows.assertParentExists(plan);
+    await this.reader.assertParentExists(plan);
     const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.readRows(runner, plan);
     if (plan.forWriting === true) return this.connections.reading('primary', read, plan.requester);
     return (await this.connections.readingUnlessAborted(read, plan.requester)) ?? { ...EMPTY, rows: [] };
@@ -67,17 +61,18 @@ export class PageReader {
 
   /** As `rows`, with the rows as one text, which the database writes where possible. */
   json(plan: PagePlan, output: JsonOutput): MaybePromise<PageOf<string>> {
-    const { rows, json: reader } = this.readers;
-    const json = reader.inDatabase(output);
+    const json = this.reader.jsonRowsFor(output);
     if (!json) return this.rows(plan).then((page) => serializePage(page, output));
     try {
       const statement = this.jsonStatement(plan, output, json);
       const read = mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), (records) =>
         records ? this.decodePage(records, { plan, output, json }) : { ...EMPTY, rows: '' },
       );
-      return isPromise(read) ? read.catch((error: unknown) => rows.rethrowAfterParent(plan, error)) : read;
+      return isPromise(read)
+        ? read.catch((error: unknown) => this.reader.rethrowAfterParent(plan, error))
+        : read;
     } catch (error) {
-      return rows.rethrowAfterParent(plan, error);
+      return this.reader.rethrowAfterParent(plan, error);
     }
   }
 
@@ -89,12 +84,12 @@ export class PageReader {
   private async readRows(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     const scope = this.begin(plan);
     const sql = pageRows({ ...plan, lookahead: true }, scope, [
-      ...this.readers.rows.selection.expressions(scope),
+      ...this.reader.selection.expressions(scope),
       ...edgeColumns(plan, scope),
     ]);
     const read = await this.connections.records(runner, { sql, parameters: scope.parameters });
     const records = read.slice(0, plan.limit);
-    const rows = await this.readers.rows.rowsOf(records, runner);
+    const rows = await this.reader.rowsOf(records, runner);
     const edges = edgesOf(records, plan);
     const count = plan.count && (await this.countRows(runner, plan));
     return {

@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
+import type { JsonOutput } from '../../../core/data-adapter.js';
 import { NotFound } from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
@@ -14,6 +15,8 @@ import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { existsStatement } from '../../../sql/exists-query.js';
 import { orderText } from '../../../sql/json-page-query.js';
+import { jsonRows } from '../../../sql/json-object-sql.js';
+import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { lockOf } from '../../../sql/lock-clause.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { selectList } from '../../../sql/select-columns.js';
@@ -24,6 +27,7 @@ import type { Records, Statement } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
 import { EntityLoader } from './entity-loader.js';
+import type { JsonSubtypeTables } from './json-subtype-tables.js';
 import { charactersOf, PageSize } from './page-size.js';
 
 /** A keyset page of a list: no page costs more for its position. */
@@ -57,9 +61,10 @@ export interface RowReaderTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
   readonly connections: ConnectionManager;
+  readonly subtypeTables: JsonSubtypeTables;
 }
 
-/** Reads the rows of one resource as values. */
+/** Reads the rows of one resource as values, and knows whether the database can serialize them. */
 export class RowReader {
   readonly selection: Selection;
   /** The page size of its lists, learned from the rows that were read. */
@@ -69,14 +74,18 @@ export class RowReader {
   private readonly connections: ConnectionManager;
   private readonly entities: EntityLoader | undefined;
   private readonly statements: StatementCache;
+  private readonly subtypeTables: JsonSubtypeTables;
+  /** `rows` is undefined if the database cannot serialize them. Created on first use. */
+  private json: { readonly rows: JsonRows | undefined } | undefined;
 
   constructor(
     readonly resource: ResourceSchema,
-    { tables, dialect, connections }: RowReaderTools,
+    { tables, dialect, connections, subtypeTables }: RowReaderTools,
   ) {
     this.tables = tables;
     this.dialect = dialect;
     this.connections = connections;
+    this.subtypeTables = subtypeTables;
     this.selection = selectRows(resource, dialect);
     this.statements = new StatementCache(dialect, this.isClientSelected);
     const { metadata, dataSource } = tables.of(resource);
@@ -138,6 +147,19 @@ export class RowReader {
           this.rowsStatement({ where, order, after: position, limit }),
         )
       : this.statements.of(kind, [where], () => this.rowsStatement(page));
+  }
+
+  /** The serialization of rows by the database; undefined if rows are serialized in this process. */
+  jsonRowsFor({ isDefault }: Pick<JsonOutput, 'isDefault'>): JsonRows | undefined {
+    return isDefault && !this.needsEntities() ? (this.json ??= this.compileJson()).rows : undefined;
+  }
+
+  private compileJson(): { readonly rows: JsonRows | undefined } {
+    const { resource, dialect, tables } = this;
+    const { metadata } = tables.of(resource);
+    return {
+      rows: this.subtypeTables.mayHaveSubtype(metadata) ? undefined : jsonRows(resource, dialect),
+    };
   }
 
   /** Whether entities are loaded for the rows, because application code takes part in their values. */

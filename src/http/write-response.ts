@@ -8,7 +8,7 @@ import type { RestResponse } from '../request/response/rest-response.js';
  * has disconnected; a stream that fails closes the connection, so that the client does not mistake a part for the
  * whole.
  */
-export function sendResponse(
+export function writeResponse(
   target: ServerResponse,
   response: RestResponse,
   allow: string,

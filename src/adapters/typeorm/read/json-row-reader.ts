@@ -5,7 +5,6 @@ import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { RetrievePlan } from '../../../core/query/plan.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { jsonRows } from '../../../sql/json-object-sql.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
@@ -13,42 +12,28 @@ import { insertStoredJson } from '../../../sql/stored-json.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
-import type { JsonSubtypeTables } from './json-subtype-tables.js';
 import type { RowReader, RowReaderTools } from './row-reader.js';
 
-export interface JsonReaderTools extends RowReaderTools {
-  readonly subtypeTables: JsonSubtypeTables;
-}
-
 /** Reads single rows of one resource as JSON, which the database writes where possible. */
-export class JsonReader {
+export class JsonRowReader {
   private readonly tables: Tables;
   private readonly dialect: Dialect;
   private readonly connections: ConnectionManager;
   private readonly statements: StatementCache;
-  /** Undefined if the database cannot serialize these rows. */
-  private readonly json: JsonRows | undefined;
 
   constructor(
     private readonly rows: RowReader,
-    { tables, dialect, connections, subtypeTables }: JsonReaderTools,
+    { tables, dialect, connections }: RowReaderTools,
   ) {
     this.tables = tables;
     this.dialect = dialect;
     this.connections = connections;
     this.statements = new StatementCache(dialect, rows.isClientSelected);
-    const { metadata } = tables.of(rows.resource);
-    this.json = subtypeTables.mayHaveSubtype(metadata) ? undefined : jsonRows(rows.resource, dialect);
-  }
-
-  /** The serialization of rows by the database; undefined if rows are serialized in this process. */
-  inDatabase({ isDefault }: Pick<JsonOutput, 'isDefault'>): JsonRows | undefined {
-    return isDefault && !this.rows.needsEntities() ? this.json : undefined;
   }
 
   /** As declared by `DataAdapter.read`. */
   retrieve(plan: RetrievePlan, output: JsonOutput): MaybePromise<JsonRow | undefined> {
-    const json = this.inDatabase(output);
+    const json = this.rows.jsonRowsFor(output);
     if (!json) return this.serializeRow(plan, output);
     const { where, requester, validators } = plan;
     const columns = validators?.columns ?? [];

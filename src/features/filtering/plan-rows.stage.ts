@@ -72,8 +72,8 @@ async function queryAccess(
 
 function filterResults(resource: Resource, context: RestContext): MaybePromise<readonly FilterResult[]> {
   return mapMaybe(context.parameters(), (given) => {
+    if (given.size === 0 && resource.backends.every(needsParameters)) return [];
     const parameters = foldLists(given, resource);
-    if (parameters.size === 0 && resource.backends.every(needsParameters)) return [];
     rejectUnknownParameters(parameters, resource, true);
     return runFilterBackends(
       resource.backends,

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestResponse } from '../request/response/rest-response.js';
-import { FIXED_HEADERS, mergeVary, sendResponse } from './send-response.js';
+import { FIXED_HEADERS, mergeVary, writeResponse } from './write-response.js';
 
 const PIECE = 'x'.repeat(64 * 1024);
 const MANY = 1000;
@@ -34,7 +34,7 @@ class Pieces implements AsyncIterable<string> {
 
 interface Served {
   readonly port: number;
-  /** What became of the first call of `sendResponse`: undefined when it resolved, else its error. */
+  /** What became of the first call of `writeResponse`: undefined when it resolved, else its error. */
   readonly sent: Promise<unknown>;
 }
 
@@ -57,7 +57,7 @@ async function serve(
   const { promise: sent, settle } = settling();
   const server = createServer((_request, target) => {
     before?.(target);
-    Promise.resolve(sendResponse(target, response, allow)).then(() => {
+    Promise.resolve(writeResponse(target, response, allow)).then(() => {
       settle(undefined);
     }, settle);
   });
@@ -354,7 +354,7 @@ describe('a stream', () => {
     const { promise: sent, settle } = settling();
     const server = createServer((_request, target) => {
       target.on('close', () => {
-        Promise.resolve(sendResponse(target, stream(pieces), 'GET')).then(() => {
+        Promise.resolve(writeResponse(target, stream(pieces), 'GET')).then(() => {
           settle(undefined);
         }, settle);
       });
