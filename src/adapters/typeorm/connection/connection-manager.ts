@@ -19,8 +19,8 @@ import { DatabaseFailures } from './database-failures.js';
 import { sessionIsFit } from './session.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { AcquireDeadlines } from './acquire-timeout.js';
-import { attemptTransaction } from './attempt-transaction.js';
-import type { Attempt } from './attempt-transaction.js';
+import { attemptTransaction } from './transaction.js';
+import type { Attempt } from './transaction.js';
 
 const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
 
