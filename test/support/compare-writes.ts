@@ -1,5 +1,5 @@
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
-import { highPrecisionValues } from '../../src/adapters/typeorm/write/entity-values.js';
+import { highPrecisionValues } from '../../src/adapters/typeorm/write/precise-values.js';
 import { conjunction, equals } from '../../src/core/query/condition.js';
 import type { CreatePlan, UpdatePlan } from '../../src/core/query/plan.js';
 import type { Resource } from '../../src/core/schema/resource.js';

@@ -11,28 +11,32 @@ import type { WriterTools } from './row-writer.js';
  * value, and so is not created; this class creates it.
  */
 export class EmbeddedKeys {
-  private readonly columns: readonly Column[];
-
-  constructor(
-    private readonly resource: ResourceSchema,
-    private readonly metadata: EntityMetadata,
+  private constructor(
+    private readonly model: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata },
+    private readonly columns: readonly Column[],
     private readonly tools: WriterTools,
-  ) {
+  ) {}
+
+  /** Undefined if the resource has no such column. */
+  static of(
+    resource: ResourceSchema,
+    metadata: EntityMetadata,
+    tools: WriterTools,
+  ): EmbeddedKeys | undefined {
     const relations = metadata.relations.filter(
       (relation) => relation.isWithJoinColumn && !relation.isLazy && relation.embeddedMetadata,
     );
-    this.columns = relations.flatMap(({ joinColumns }) =>
+    const columns = relations.flatMap(({ joinColumns }) =>
       joinColumns.flatMap(({ databaseName }) => resource.columns.get(databaseName) ?? []),
     );
+    return columns.length === 0 ? undefined : new EmbeddedKeys({ resource, metadata }, columns, tools);
   }
 
   /** Assigns the keys of the stored row to a loaded entity. */
   async load(entity: ObjectLiteral, where: Condition, runner: QueryRunner): Promise<void> {
-    const { resource, metadata, tools, columns } = this;
-    const values =
-      columns.length === 0
-        ? undefined
-        : await selectForUpdate(resource, { columns, where }, { runner, tools });
+    const { tools, columns } = this;
+    const { resource, metadata } = this.model;
+    const values = await selectForUpdate(resource, { columns, where }, { runner, tools });
     if (values)
       setColumns(
         entity,

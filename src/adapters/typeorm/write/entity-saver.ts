@@ -3,12 +3,13 @@ import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { Scope } from '../../../sql/query-scope.js';
 import { classOf } from '../metadata/inheritance.js';
 import { savesEmbedded } from './embedded-keys.js';
 import { withoutEmptyRelations } from './empty-relations.js';
 import { applyValues, columnIds, identityOf, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
-import { withArrayPlaceholders } from './json-arrays.js';
+import { JsonArrays } from './json-arrays.js';
 import type { ListenerRelations } from './listener-relations.js';
 import type { WriterTools } from './row-writer.js';
 import { sharesColumns, withoutSharedColumns, writtenIds } from './shared-columns.js';
@@ -35,6 +36,7 @@ export class EntitySaver {
   private readonly sharesColumns: boolean;
   /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
   private readonly saves: boolean;
+  private readonly arrays: JsonArrays | undefined;
 
   constructor(
     private readonly resource: ResourceSchema,
@@ -48,11 +50,12 @@ export class EntitySaver {
     this.model = { resource, metadata: this.metadata };
     this.sharesColumns = sharesColumns(this.metadata);
     this.saves = savesEmbedded(this.metadata);
+    this.arrays = JsonArrays.of(resource, this.metadata);
   }
 
   /** Inserts the entity. Returns the values that TypeORM has not written. */
   insert(entity: ObjectLiteral, runner: QueryRunner): Promise<readonly ColumnValue[]> {
-    return withArrayPlaceholders(entity, this.model, () => this.insertOnce(entity, runner));
+    return this.writeEntity(entity, () => this.insertOnce(entity, runner));
   }
 
   /**
@@ -66,6 +69,25 @@ export class EntitySaver {
     return hasSameKey && change.isKeyExact && this.saves
       ? this.saveEntity(entity, change, runner)
       : this.updateByKey(entity, change, runner);
+  }
+
+  /** Writes values that TypeORM does not write exactly, by a statement of the adapter. */
+  async writeColumns(
+    values: readonly ColumnValue[],
+    identity: readonly Json[],
+    runner: QueryRunner,
+  ): Promise<void> {
+    if (values.length === 0) return;
+    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+    const changes = values.map(
+      ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
+    );
+    const named = this.resource.identity.map(
+      (column, index) => `${scope.table.name(column)} = ${scope.bind(identity[index] ?? null, column.type)}`,
+    );
+    await runner.query(`UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${named.join(' AND ')}`, [
+      ...scope.parameters,
+    ]);
   }
 
   /** Never with `save`, which would overwrite a row with the same key. */
@@ -86,10 +108,6 @@ export class EntitySaver {
     change: Change,
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[]> {
-    // Changes by a hook are not known by name.
-    const only = change.hooked
-      ? undefined
-      : new Set([...change.values.keys()].flatMap((name) => this.columnsOf(name)));
     await this.parts.related?.load(entity, runner);
     const save = (): Promise<void> =>
       withoutEmptyRelations(entity, change.empty, () =>
@@ -97,9 +115,9 @@ export class EntitySaver {
           runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
         ),
       );
-    return withArrayPlaceholders(entity, { ...this.model, ...(only ? { only } : {}) }, () =>
-      this.saveInTree(entity, { change, runner, save }),
-    );
+    // Changes by a hook are not known by name.
+    const only = this.arrays && !change.hooked ? this.columnsOf(change.values) : undefined;
+    return this.writeEntity(entity, () => this.saveInTree(entity, { change, runner, save }), only);
   }
 
   private updateByKey(
@@ -118,9 +136,18 @@ export class EntitySaver {
         .whereInIds(where)
         .execute();
     const save = (): Promise<void> => this.saveColumnsOnce(changed, change, execute);
-    return withArrayPlaceholders(changed, this.model, () =>
-      this.saveInTree(entity, { change, runner, save }),
-    );
+    return this.writeEntity(changed, () => this.saveInTree(entity, { change, runner, save }));
+  }
+
+  /** Runs TypeORM's statement for an entity. Returns the values that it has not written (limited to `only` if given). */
+  private async writeEntity(
+    entity: ObjectLiteral,
+    write: () => Promise<void>,
+    only?: ReadonlySet<string>,
+  ): Promise<readonly ColumnValue[]> {
+    if (this.arrays) return this.arrays.withPlaceholders(entity, write, only);
+    await write();
+    return [];
   }
 
   /** Saves with each column written once. */
@@ -148,8 +175,8 @@ export class EntitySaver {
       : save());
   }
 
-  private columnsOf(name: string): readonly string[] {
-    const field = this.resource.fieldsByName.get(name);
-    return field ? columnIds(field) : [];
+  private columnsOf(values: FieldValues): ReadonlySet<string> {
+    const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
+    return new Set(fields.flatMap(columnIds));
   }
 }

@@ -5,17 +5,10 @@ import { outwardType } from '../../../core/schema/column.js';
 import type { EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import type { DataType } from '../../../core/schema/data-type.js';
 import { fromProperty, toProperty } from './property-values.js';
 
 /** The related row's columns that a foreign key refers to, by the path of the field. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
-
-/** How values are written: as an update of a stored row, and with which types the driver loads lossy values. */
-export interface WriteMode {
-  readonly change: boolean;
-  readonly loses: (type: DataType) => boolean;
-}
 
 /** Assigns a body's values to an entity. A to-one field becomes an object with the related row's referenced columns. */
 export function applyValues(
@@ -76,70 +69,6 @@ function applyEmbedded(
         referenced,
       });
   }
-}
-
-/**
- * The values of a body that TypeORM does not write exactly, including embedded ones: date-times with more digits than a
- * Date has; in an update every value of a column with more digits, because TypeORM compares milliseconds; and values
- * that TypeORM may take for unchanged, because the driver has loaded a rounded value.
- */
-export function highPrecisionValues(
-  values: FieldValues,
-  resource: ResourceSchema,
-  mode: WriteMode,
-): readonly ColumnValue[] {
-  return [...values].flatMap(([name, value]) => {
-    const field = resource.fieldsByName.get(name);
-    return field ? highPrecisionValuesOf(field, value, mode) : [];
-  });
-}
-
-function highPrecisionValuesOf(field: Field, value: unknown, mode: WriteMode): readonly ColumnValue[] {
-  if (field.kind === 'embedded') {
-    // An embedded object inside another one may be missing in the body.
-    const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
-    return field.fields.flatMap((each) => highPrecisionValuesOf(each, inner[each.name], mode));
-  }
-  // The separate statement for exact values applies no transformer.
-  return field.kind === 'column' &&
-    !field.column.transform &&
-    isHigherPrecision(value as Json | undefined, field.type, mode)
-    ? [{ column: field.column, value: value as Json }]
-    : [];
-}
-
-/** The year after the last local time offset with seconds (Liberia, 1972). */
-const STANDARD_ZONES = '1973';
-
-function isHigherPrecision(value: Json | undefined, type: DataType, mode: WriteMode): boolean {
-  if (value === null || value === undefined) return false;
-  if (mode.loses(type)) return true;
-  switch (type.kind) {
-    case 'datetime':
-      // Earlier local time offsets had seconds, which drivers omit from what they write.
-      return (
-        String(value) < STANDARD_ZONES ||
-        (mode.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value)))
-      );
-    case 'list':
-      return (
-        type.storage === 'array' &&
-        (value as readonly Json[]).some((item) => isHigherPrecision(item, type.of, mode))
-      );
-    default:
-      return false;
-  }
-}
-
-/** Whether the property still has the assigned value. */
-export function stillMatches(property: unknown, put: unknown): boolean {
-  if (property instanceof Date) return put instanceof Date && property.getTime() === put.getTime();
-  if (!Array.isArray(property)) return property === put;
-  return (
-    Array.isArray(put) &&
-    property.length === put.length &&
-    property.every((item, index) => stillMatches(item, put[index]))
-  );
 }
 
 /** Assigns column values. Those of one relation become one object of the related row's referenced columns. */

@@ -46,7 +46,7 @@ export class EntityWriter extends StepWriter {
   private readonly entities: LoadedEntities;
   private readonly saver: EntitySaver;
   private readonly remover: EntityRemover;
-  private readonly precise: PreciseValues;
+  private readonly precise: PreciseValues | undefined;
   private readonly tree: TreeKeeper | undefined;
   private readonly related: ListenerRelations | undefined;
   private readonly candidates: CandidateRows;
@@ -63,7 +63,7 @@ export class EntityWriter extends StepWriter {
     this.entities = new LoadedEntities(resource, tools);
     this.saver = new EntitySaver(resource, tools, { tree: this.tree, related: this.related });
     this.remover = new EntityRemover(resource, tools, this.tree);
-    this.precise = new PreciseValues(resource, tools);
+    this.precise = PreciseValues.of(resource, tools);
     this.candidates = new CandidateRows(resource, this.metadata, tools);
   }
 
@@ -102,8 +102,8 @@ export class EntityWriter extends StepWriter {
     const arrays = await this.saver.insert(entity, runner);
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
-    const values = [...arrays, ...this.precise.ofCreated(entity, plan.values)];
-    await this.precise.write(values, identity, runner);
+    const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
+    await this.saver.writeColumns([...arrays, ...precise], identity, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     return completeCreate(await this.readBack(identity, plan.where, runner), plan, {
       runner,
@@ -115,7 +115,7 @@ export class EntityWriter extends StepWriter {
   private mayCreate(entity: ObjectLiteral, { where, values, hooks }: CreatePlan): Promise<boolean> {
     return this.candidates.isNewRowPermitted(entity, {
       where,
-      exactly: this.precise.ofCreated(entity, values),
+      exactly: this.precise?.ofCreated(entity, values) ?? [],
       hooked: hooks.after !== undefined,
     });
   }
@@ -161,7 +161,7 @@ export class EntityWriter extends StepWriter {
   private mayUpdate({ entity, before, key }: Changed, { after, values }: UpdatePlan): Promise<boolean> {
     return this.candidates.isChangedRowPermitted(entity, {
       where: after,
-      exactly: this.precise.ofUpdated(entity, values),
+      exactly: this.precise?.ofUpdated(entity, values) ?? [],
       stored: this.entities.conditionOf(key),
       before,
     });
@@ -175,8 +175,8 @@ export class EntityWriter extends StepWriter {
     const arrays =
       plan.values.size > 0 || change.hooked ? await this.saver.update(entity, change, runner) : [];
     const identity = identityOf(entity, this.resource, this.metadata);
-    const values = [...arrays, ...this.precise.ofUpdated(entity, plan.values)];
-    await this.precise.write(values, identity, runner);
+    const precise = this.precise?.ofUpdated(entity, plan.values) ?? [];
+    await this.saver.writeColumns([...arrays, ...precise], identity, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     return this.readBack(identity, plan.after, runner);
   }

@@ -12,7 +12,7 @@ import type { WriterTools } from './row-writer.js';
 export class LoadedEntities {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
-  private readonly embedded: EmbeddedKeys;
+  private readonly embedded: EmbeddedKeys | undefined;
 
   constructor(
     private readonly resource: ResourceSchema,
@@ -22,13 +22,13 @@ export class LoadedEntities {
     this.forward = this.metadata.relations
       .filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata)
       .map((relation) => relation.propertyPath);
-    this.embedded = new EmbeddedKeys(resource, this.metadata, tools);
+    this.embedded = EmbeddedKeys.of(resource, this.metadata, tools);
   }
 
   /** Loads an entity with the keys of its forward relations, as validators and listeners expect them. */
   async load(identity: readonly Json[], runner: QueryRunner): Promise<ObjectLiteral | null> {
     const entity = await this.loadWith(this.forward, identity, runner);
-    if (entity) await this.embedded.load(entity, this.conditionOf(identity), runner);
+    if (entity) await this.embedded?.load(entity, this.conditionOf(identity), runner);
     return entity;
   }
 

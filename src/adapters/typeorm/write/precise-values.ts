@@ -1,23 +1,30 @@
-import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { DataType } from '../../../core/schema/data-type.js';
+import type { Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { Scope } from '../../../sql/query-scope.js';
-import { highPrecisionValues, stillMatches } from './entity-values.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { toProperty } from './property-values.js';
 import type { WriterTools } from './row-writer.js';
 
 /** The values of a body whose exact form TypeORM does not write. They are written by a separate statement after its own. */
 export class PreciseValues {
-  private readonly metadata: EntityMetadata;
-
-  constructor(
+  private constructor(
     private readonly resource: ResourceSchema,
-    private readonly tools: WriterTools,
-  ) {
-    this.metadata = tools.tables.of(resource).metadata;
+    private readonly metadata: EntityMetadata,
+    private readonly dialect: Dialect,
+  ) {}
+
+  /** Undefined if TypeORM writes every value of the resource's fields exactly. */
+  static of(
+    resource: ResourceSchema,
+    { tables, dialect }: Pick<WriterTools, 'tables' | 'dialect'>,
+  ): PreciseValues | undefined {
+    return resource.fields.some((field) => mayBeHigherPrecision(field, dialect))
+      ? new PreciseValues(resource, tables.of(resource).metadata, dialect)
+      : undefined;
   }
 
   /** Those of a new row, except those that a listener has replaced. */
@@ -30,22 +37,8 @@ export class PreciseValues {
 
   /** Those of an update, except those that a listener has replaced. */
   ofUpdated(entity: ObjectLiteral, values: FieldValues): readonly ColumnValue[] {
-    const loses = (type: DataType): boolean => !this.tools.dialect.loadsExactly(type);
+    const loses = (type: DataType): boolean => !this.dialect.loadsExactly(type);
     return this.heldBy(entity, highPrecisionValues(values, this.resource, { change: true, loses }));
-  }
-
-  async write(values: readonly ColumnValue[], identity: readonly Json[], runner: QueryRunner): Promise<void> {
-    if (values.length === 0) return;
-    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
-    const changes = values.map(
-      ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
-    );
-    const named = this.resource.identity.map(
-      (column, index) => `${scope.table.name(column)} = ${scope.bind(identity[index] ?? null, column.type)}`,
-    );
-    await runner.query(`UPDATE ${scope.table.path} SET ${changes.join(', ')} WHERE ${named.join(' AND ')}`, [
-      ...scope.parameters,
-    ]);
   }
 
   private heldBy(entity: ObjectLiteral, values: readonly ColumnValue[]): readonly ColumnValue[] {
@@ -58,4 +51,85 @@ export class PreciseValues {
       found !== undefined && stillMatches(found.getEntityValue(entity), toProperty(value, column.type, found))
     );
   }
+}
+
+/** Whether `highPrecisionValues` may contain a value of the field. */
+function mayBeHigherPrecision(field: Field, dialect: Dialect): boolean {
+  if (field.kind === 'embedded') return field.fields.some((inner) => mayBeHigherPrecision(inner, dialect));
+  return field.kind === 'column' && !field.column.transform && mayLosePrecision(field.type, dialect);
+}
+
+function mayLosePrecision(type: DataType, dialect: Dialect): boolean {
+  if (!dialect.loadsExactly(type) || type.kind === 'datetime') return true;
+  return type.kind === 'list' && type.storage === 'array' && mayLosePrecision(type.of, dialect);
+}
+
+/** How values are written: as an update of a stored row, and with which types the driver loads lossy values. */
+interface WriteMode {
+  readonly change: boolean;
+  readonly loses: (type: DataType) => boolean;
+}
+
+/**
+ * The values of a body that TypeORM does not write exactly, including embedded ones: date-times with more digits than a
+ * Date has; in an update every value of a column with more digits, because TypeORM compares milliseconds; and values
+ * that TypeORM may take for unchanged, because the driver has loaded a rounded value.
+ */
+export function highPrecisionValues(
+  values: FieldValues,
+  resource: ResourceSchema,
+  mode: WriteMode,
+): readonly ColumnValue[] {
+  return [...values].flatMap(([name, value]) => {
+    const field = resource.fieldsByName.get(name);
+    return field ? highPrecisionValuesOf(field, value, mode) : [];
+  });
+}
+
+function highPrecisionValuesOf(field: Field, value: unknown, mode: WriteMode): readonly ColumnValue[] {
+  if (field.kind === 'embedded') {
+    // An embedded object inside another one may be missing in the body.
+    const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
+    return field.fields.flatMap((each) => highPrecisionValuesOf(each, inner[each.name], mode));
+  }
+  // The separate statement for exact values applies no transformer.
+  return field.kind === 'column' &&
+    !field.column.transform &&
+    isHigherPrecision(value as Json | undefined, field.type, mode)
+    ? [{ column: field.column, value: value as Json }]
+    : [];
+}
+
+/** The year after the last local time offset with seconds (Liberia, 1972). */
+const STANDARD_ZONES = '1973';
+
+function isHigherPrecision(value: Json | undefined, type: DataType, mode: WriteMode): boolean {
+  if (value === null || value === undefined) return false;
+  if (mode.loses(type)) return true;
+  switch (type.kind) {
+    case 'datetime':
+      // Earlier local time offsets had seconds, which drivers omit from what they write.
+      return (
+        String(value) < STANDARD_ZONES ||
+        (mode.change ? type.digits > 3 : /\.\d{3}\d*[1-9]\d*Z$/.test(String(value)))
+      );
+    case 'list':
+      return (
+        type.storage === 'array' &&
+        (value as readonly Json[]).some((item) => isHigherPrecision(item, type.of, mode))
+      );
+    default:
+      return false;
+  }
+}
+
+/** Whether the property still has the assigned value. */
+function stillMatches(property: unknown, put: unknown): boolean {
+  if (property instanceof Date) return put instanceof Date && property.getTime() === put.getTime();
+  if (!Array.isArray(property)) return property === put;
+  return (
+    Array.isArray(put) &&
+    property.length === put.length &&
+    property.every((item, index) => stillMatches(item, put[index]))
+  );
 }
