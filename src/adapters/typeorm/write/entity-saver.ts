@@ -5,9 +5,7 @@ import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { classOf } from '../metadata/inheritance.js';
-import { savesEmbedded } from './embedded-keys.js';
-import { withoutEmptyRelations } from './empty-relations.js';
-import { applyValues, columnIds, identityOf, whereIdentity } from './entity-values.js';
+import { applyValues, columnIds, identityOf, setRelation, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { JsonArrays } from './json-arrays.js';
 import type { ListenerRelations } from './listener-relations.js';
@@ -49,7 +47,7 @@ export class EntitySaver {
     this.metadata = tools.tables.of(resource).metadata;
     this.model = { resource, metadata: this.metadata };
     this.sharesColumns = sharesColumns(this.metadata);
-    this.saves = savesEmbedded(this.metadata);
+    this.saves = canSaveEmbedded(this.metadata);
     this.arrays = JsonArrays.of(resource, this.metadata);
   }
 
@@ -110,7 +108,7 @@ export class EntitySaver {
   ): Promise<readonly ColumnValue[]> {
     await this.parts.related?.load(entity, runner);
     const save = (): Promise<void> =>
-      withoutEmptyRelations(entity, change.empty, () =>
+      saveWithoutEmptyRelations(entity, change.empty, () =>
         this.saveColumnsOnce(entity, change, () =>
           runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
         ),
@@ -179,4 +177,30 @@ export class EntitySaver {
     const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
     return new Set(fields.flatMap(columnIds));
   }
+}
+
+/** False for an embedded object with forward relations and no column of its own, which TypeORM 0.3 cannot `save`. */
+function canSaveEmbedded({ embeddeds }: Pick<EntityMetadata, 'embeddeds'>): boolean {
+  return embeddeds.every(
+    (embedded) =>
+      canSaveEmbedded(embedded) &&
+      (embedded.columns.some((column) => !column.isVirtual) ||
+        !embedded.relations.some((relation) => relation.isWithJoinColumn)),
+  );
+}
+
+/**
+ * Saves without the relations that stay null. TypeORM takes such a null for a change, and would call listeners and
+ * write.
+ */
+async function saveWithoutEmptyRelations(
+  entity: ObjectLiteral,
+  empty: readonly RelationMetadata[],
+  save: () => Promise<unknown>,
+): Promise<void> {
+  const hidden = empty.filter((relation) => relation.getEntityValue(entity) === null);
+  for (const relation of hidden) setRelation(entity, relation, undefined);
+  await save();
+  for (const relation of hidden)
+    if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, null);
 }

@@ -10,7 +10,6 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
-import { emptyRelations } from './empty-relations.js';
 import { entityErrors } from './entity-errors.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
@@ -140,7 +139,7 @@ export class EntityWriter extends StepWriter {
         const entity = key && (await this.entities.load(key, runner));
         if (!key || !entity) return notFound(undefined);
         const isKeyExact = this.entities.restoreKey(entity, key);
-        const empty = emptyRelations(entity, this.metadata);
+        const empty = this.entities.emptyRelations(entity);
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.model, { values: plan.values, referenced });

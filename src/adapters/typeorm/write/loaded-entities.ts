@@ -1,34 +1,39 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { conjunction, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { EmbeddedKeys } from './embedded-keys.js';
-import { emptyRelationsAreNull } from './empty-relations.js';
-import { identityOf, setColumns, whereIdentity } from './entity-values.js';
+import { identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
+import { selectForUpdate } from './select-for-update.js';
 
 /** Loads the entities of rows that are written, by their keys. */
 export class LoadedEntities {
   private readonly metadata: EntityMetadata;
   private readonly forward: readonly string[];
-  private readonly embedded: EmbeddedKeys | undefined;
+  /**
+   * The keys of forward relations in embedded objects. TypeORM 0.3 does not load them if the embedded object has no other
+   * value, and so is not created.
+   */
+  private readonly embeddedKeys: readonly Column[];
 
   constructor(
     private readonly resource: ResourceSchema,
-    tools: WriterTools,
+    private readonly tools: WriterTools,
   ) {
     this.metadata = tools.tables.of(resource).metadata;
     this.forward = this.metadata.relations
       .filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata)
       .map((relation) => relation.propertyPath);
-    this.embedded = EmbeddedKeys.of(resource, this.metadata, tools);
+    this.embeddedKeys = embeddedKeysOf(resource, this.metadata);
   }
 
   /** Loads an entity with the keys of its forward relations, as validators and listeners expect them. */
   async load(identity: readonly Json[], runner: QueryRunner): Promise<ObjectLiteral | null> {
     const entity = await this.loadWith(this.forward, identity, runner);
-    if (entity) await this.embedded?.load(entity, this.conditionOf(identity), runner);
+    if (entity && this.embeddedKeys.length > 0) await this.loadEmbeddedKeys(entity, identity, runner);
     return entity;
   }
 
@@ -45,8 +50,46 @@ export class LoadedEntities {
         ? { loadRelationIds: { relations: [...relations], disableMixedMap: true } }
         : {}),
     });
-    if (entity) emptyRelationsAreNull(entity, this.metadata, relations);
+    if (entity) this.setEmptyToNull(entity, relations);
     return entity;
+  }
+
+  /** Assigns the keys in embedded objects, which are created. */
+  private async loadEmbeddedKeys(
+    entity: ObjectLiteral,
+    identity: readonly Json[],
+    runner: QueryRunner,
+  ): Promise<void> {
+    const { resource, tools, embeddedKeys: columns } = this;
+    const where = this.conditionOf(identity);
+    const values = await selectForUpdate(resource, { columns, where }, { runner, tools });
+    if (!values) return;
+    const keys = columns.map((column, index) => ({ column, value: values[index] ?? null }));
+    setColumns(entity, this.metadata, keys);
+  }
+
+  /**
+   * Sets relations without a row to null. TypeORM loads their keys as an object without values, and would insert it as a
+   * new row.
+   */
+  private setEmptyToNull(entity: ObjectLiteral, paths: readonly string[]): void {
+    for (const relation of this.metadata.relations.filter((each) => paths.includes(each.propertyPath))) {
+      const related = relation.getEntityValue(entity) as ObjectLiteral | null | undefined;
+      const empty =
+        typeof related === 'object' &&
+        related !== null &&
+        relation.joinColumns.every(
+          (column) => (column.referencedColumn?.getEntityValue(related) ?? null) === null,
+        );
+      if (empty) setRelation(entity, relation, null);
+    }
+  }
+
+  /** The relations of a loaded entity that are null. */
+  emptyRelations(entity: ObjectLiteral): readonly RelationMetadata[] {
+    return this.metadata.relations.filter(
+      (relation) => relation.isWithJoinColumn && relation.getEntityValue(entity) === null,
+    );
   }
 
   /**
@@ -74,4 +117,12 @@ export class LoadedEntities {
       this.resource.identity.map((column, index) => equals(column, identity[index] ?? null)),
     );
   }
+}
+
+function embeddedKeysOf(resource: ResourceSchema, { relations }: EntityMetadata): readonly Column[] {
+  return relations
+    .filter((relation) => relation.isWithJoinColumn && !relation.isLazy && relation.embeddedMetadata)
+    .flatMap(({ joinColumns }) =>
+      joinColumns.flatMap(({ databaseName }) => resource.columns.get(databaseName) ?? []),
+    );
 }
