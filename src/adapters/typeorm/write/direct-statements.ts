@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { touches } from '../../../core/query/condition.js';
 import { evaluateCondition } from '../../../core/query/evaluate-condition.js';
 import type { ColumnValue, CreatePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
@@ -32,8 +33,9 @@ export class DirectStatements {
   insert({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
     const { create, alike } = this.rules;
     const given = columnsOf(values, this.resource, alike);
-    if (!create || !given || !create.acceptsValues([...fixed, ...added])) return undefined;
-    const columns = distinct([...given, ...fixed, ...added, ...create.generate(given)]);
+    const others = [...fixed, ...added];
+    if (!create || !given || !others.every(({ column }) => create.writable.has(column.id))) return undefined;
+    const columns = distinct([...given, ...others, ...generateValues(create.generated, given)]);
     if (!columns || evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
     const parameters = [...columns.values()].map((each) => this.encode(each));
     return this.shapes.ofWrite(
@@ -133,6 +135,13 @@ function statementShape({
 
 function targetsOf(keys: readonly KeyCheck[]): readonly string[] {
   return keys.map(({ relation }) => relation.target.id);
+}
+
+/** Values for the columns that are not given. */
+function generateValues(columns: readonly Column[], given: readonly ColumnValue[]): readonly ColumnValue[] {
+  return columns
+    .filter((column) => !given.some((each) => each.column.id === column.id))
+    .map((column) => ({ column, value: randomUUID() }));
 }
 
 /** Undefined if the stored value has to be read back. */

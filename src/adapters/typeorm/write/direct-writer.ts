@@ -11,7 +11,6 @@ import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './direct-statements.js';
-import { DirectWriterTables } from './direct-writer-rules.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';
@@ -35,7 +34,6 @@ export interface DirectWriterParts {
  */
 export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
-  private readonly tables: DirectWriterTables;
   private readonly statements: DirectStatements;
   private readonly validates: boolean;
   /** For validators of updated entities; undefined if only TypeORM can load these. */
@@ -47,7 +45,6 @@ export class DirectWriter implements RowWriter {
     private readonly parts: DirectWriterParts,
   ) {
     this.metadata = tools.tables.of(resource).metadata;
-    this.tables = DirectWriterTables.of(tools.tables.of(resource).dataSource);
     this.statements = new DirectStatements(resource, tools, parts.rules);
     this.validates = parts.classValidators !== 'none';
     this.storedRows = this.validates ? StoredRows.of(resource, tools) : undefined;
@@ -137,7 +134,7 @@ export class DirectWriter implements RowWriter {
     )
       return false;
     if (hasErrors(errors)) return false;
-    return this.tables.isPlain(this.metadata, this.tools);
+    return isPlainTable(this.metadata, this.tools);
   }
 
   /**
@@ -253,5 +250,35 @@ export class DirectWriter implements RowWriter {
         values: this.tools.reader.selection.readValues(record),
       }
     );
+  }
+}
+
+/** By the metadata of a data source, which the writers of all views of a table share. */
+const PLAIN_TABLES = new WeakMap<EntityMetadata, MaybePromise<boolean>>();
+
+/** Whether a table has no triggers or rules in the database that change rows. Queried once, at its first write. */
+function isPlainTable(metadata: EntityMetadata, tools: WriterTools): MaybePromise<boolean> {
+  const known = PLAIN_TABLES.get(metadata);
+  if (known !== undefined) return known;
+  const queried = queryPlainTable(metadata, tools);
+  PLAIN_TABLES.set(metadata, queried);
+  return queried;
+}
+
+async function queryPlainTable(
+  metadata: EntityMetadata,
+  { dialect, connections, tables }: WriterTools,
+): Promise<boolean> {
+  const statement = dialect.returning?.plainTable(metadata.tableName, tables.pathOf(metadata));
+  try {
+    const isPlain =
+      statement !== undefined &&
+      (await connections.needsNoPreparation()) &&
+      Number((await connections.read(statement, 'primary'))[0]?.[0] ?? 0) === 1;
+    PLAIN_TABLES.set(metadata, isPlain);
+    return isPlain;
+  } catch (error) {
+    PLAIN_TABLES.delete(metadata);
+    throw error;
   }
 }

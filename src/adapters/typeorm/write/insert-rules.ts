@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { ColumnValue } from '../../../core/query/plan.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 
@@ -16,10 +15,10 @@ export interface ColumnDefault {
 /** How new rows of an entity are written without TypeORM. */
 export interface InsertRules {
   readonly defaults: readonly ColumnDefault[];
-  /** Whether TypeORM would write these values, which are not part of the body, unchanged. */
-  acceptsValues(values: readonly ColumnValue[]): boolean;
-  /** The values that are generated in the process, for the columns without a value. */
-  generate(given: readonly ColumnValue[]): readonly ColumnValue[];
+  /** The columns for which a UUID is generated in the process, unless the body has a value. */
+  readonly generated: readonly Column[];
+  /** The ids of the columns into which TypeORM would write a value that is not part of the body, unchanged. */
+  readonly writable: ReadonlySet<string>;
 }
 
 export interface RulesContext {
@@ -39,29 +38,15 @@ export function insertRules(
   if (metadata.columns.some(isReadBack)) return undefined;
   const omitted = omittedColumns(resource, metadata, context);
   if (!omitted) return undefined;
-  const { defaults, generated } = omitted;
-  return {
-    defaults,
-    acceptsValues: (values) =>
-      values.every(
-        ({ column }) =>
-          context.alike.has(column.id) && metadata.findColumnWithDatabaseName(column.id)?.isInsert === true,
-      ),
-    generate: (given) =>
-      generated
-        .filter((column) => !given.some((each) => each.column.id === column.id))
-        .map((column) => ({ column, value: randomUUID() })),
-  };
+  const writable = [...context.alike].filter(
+    (id) => metadata.findColumnWithDatabaseName(id)?.isInsert === true,
+  );
+  return { ...omitted, writable: new Set(writable) };
 }
 
 /** Whether the database generates the value of a column that is not the key. */
 function isReadBack({ isGenerated, isPrimary, generationStrategy }: ColumnMetadata): boolean {
   return isGenerated && !isPrimary && generationStrategy !== 'uuid';
-}
-
-interface OmittedColumns {
-  readonly defaults: readonly ColumnDefault[];
-  readonly generated: readonly ColumnValue['column'][];
 }
 
 /**
@@ -72,7 +57,7 @@ function omittedColumns(
   resource: ResourceSchema,
   metadata: EntityMetadata,
   { dataSource, dialect }: RulesContext,
-): OmittedColumns | undefined {
+): Pick<InsertRules, 'defaults' | 'generated'> | undefined {
   const inserted = metadata.columns.filter((column) => column.isInsert);
   const columns = dialect.oneConnection ? inserted : inserted.filter((column) => column.isVersion);
   const made = columns.filter((column) => column.isGenerated && column.generationStrategy === 'uuid');
