@@ -20,7 +20,7 @@ import type { KeyLookup } from '../read/key-lookups.js';
 import { ListenerRelations } from './listener-relations.js';
 import { LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
-import { completeCreate, runHook } from './run-hook.js';
+import { runHook } from './run-hook.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { selectForUpdate } from './select-for-update.js';
@@ -104,10 +104,9 @@ export class EntityWriter extends StepWriter {
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], identity, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    return completeCreate(await this.readBack(identity, plan.where, runner), plan, {
-      runner,
-      dialect: this.tools.dialect,
-    });
+    const row = await this.readBack(identity, plan.where, runner);
+    await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
+    return row;
   }
 
   /** Whether the caller is permitted to have the row. */

@@ -17,7 +17,7 @@ import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { constraintError } from './constraint-errors.js';
-import { completeCreate } from './run-hook.js';
+import { runHook } from './run-hook.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
 const PAIR_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);
@@ -39,17 +39,19 @@ export class JunctionWriter extends StepWriter {
     const columns = [...plan.fixed, ...this.columnsOf(plan.values, referenced)];
     return {
       errors: mergeErrors([plan.errors, errors]),
-      prepare: (runner) =>
-        Promise.resolve(
-          prepared(async () =>
-            completeCreate(await this.insert(columns, plan.where, runner), plan, {
-              runner,
-              dialect: this.tools.dialect,
-            }),
-          ),
-        ),
+      prepare: (runner) => Promise.resolve(prepared(() => this.performCreate(plan, columns, runner))),
       translateError: (error) => this.translate(error, columns, plan.where),
     };
+  }
+
+  private async performCreate(
+    { where, completed }: CreatePlan,
+    columns: readonly ColumnValue[],
+    runner: QueryRunner,
+  ): Promise<Row> {
+    const row = await this.insert(columns, where, runner);
+    await runHook(completed, [row], { runner, dialect: this.tools.dialect });
+    return row;
   }
 
   /** Replaces the pair by one with the other related side (contract 2.11). */

@@ -1,8 +1,6 @@
 import type { QueryRunner } from 'typeorm';
-import { PermissionDenied, ServerError } from '../../../core/errors/http-exceptions.js';
+import { ServerError } from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
-import type { CreatePlan } from '../../../core/query/plan.js';
-import type { Row } from '../../../core/contracts/serializer.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
@@ -44,14 +42,4 @@ async function connectionErrorOr(error: unknown, { runner, dialect }: Running): 
   } catch (found) {
     return dialect.errorFor(found)?.kind === 'away' ? found : error;
   }
-}
-
-/**
- * Runs the last step of a create with the row read back.
- * @throws PermissionDenied if the caller is not permitted to have it.
- */
-export async function completeCreate(row: Row | undefined, plan: CreatePlan, running: Running): Promise<Row> {
-  if (!row) throw new PermissionDenied();
-  await runHook(plan.completed, [row], running);
-  return row;
 }
