@@ -18,11 +18,9 @@ import type { Resource } from '../../core/schema/resource.js';
 import { objectCondition } from '../../request/plan/row-conditions.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import { parseEntityTags } from './etag.js';
-import type { EntityTag } from './etag.js';
 import { parseHttpDate } from './http-date.js';
-import { etagFor, etagIn, objectView, versionIn, viewToRead } from './validators.js';
-import type { HeaderOf, ObjectView } from './validators.js';
+import { etagFor, etagIn, objectView, parseEntityTags, versionIn, viewToRead } from './validators.js';
+import type { EntityTag, HeaderOf, ObjectView } from './validators.js';
 
 const CHANGING_OPERATIONS: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
 

@@ -9,7 +9,6 @@ import { planRetrieve } from '../../request/plan/row-conditions.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { isWrittenByDatabase, jsonOutput } from '../../request/represent-row.js';
-import { parseEntityTags } from './etag.js';
 import { parseHttpDate } from './http-date.js';
 import {
   etagFor,
@@ -17,6 +16,7 @@ import {
   etagWithBody,
   lastModified,
   objectView,
+  parseEntityTags,
   quoteTag,
   showSameFields,
   viewToRead,

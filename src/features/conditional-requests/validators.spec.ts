@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseEntityTags } from './etag.js';
+import { parseEntityTags } from './validators.js';
 
 const strong = (opaque: string): object => ({ weak: false, opaque });
 
