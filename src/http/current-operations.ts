@@ -2,9 +2,9 @@ import { takesMany } from '../core/contracts/bulk.js';
 import { servedMethod } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
+import { parseUpsert } from '../features/bulk/bulk-write.stage.js';
 import type { HttpExchange } from '../request/http-exchange.js';
 import { parseQueryString } from '../request/parse/parse-query-string.js';
-import { parseUpsert } from '../request/parse/upsert-parameter.js';
 
 /** The operations that a request to this route performs. */
 export function listCurrentOperations(

@@ -3,18 +3,18 @@ import type { Bulk, BulkOperation } from '../../core/contracts/bulk.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import { PreconditionFailed } from '../../core/errors/http-exceptions.js';
+import { InvalidInput, PreconditionFailed } from '../../core/errors/http-exceptions.js';
 import { NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { conjunction, equals } from '../../core/query/condition.js';
 import type { CompletedRows, CreatePlan, UpsertPlan } from '../../core/query/plan.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
+import type { Resource } from '../../core/schema/resource.js';
 import { keyText } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject, withBody } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
 import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
-import { parseUpsert } from '../../request/parse/upsert-parameter.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
 import { givenFieldsWith, planCreate, planUpdate, withAliases } from '../../request/plan/plan-write.js';
 import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
@@ -126,6 +126,20 @@ async function createMany(
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
   return Array.isArray(body) ? { ...result, value } : { ...result, value: value[0], ...createdKey(rows) };
+}
+
+/** True if existing objects are to be updated. Throws 400. */
+export function parseUpsert(
+  parameters: ReadonlyMap<string, string>,
+  { upsert }: Bulk,
+  resource: Pick<Resource, 'renamed'>,
+): boolean {
+  const name = parameterName(UPSERT_PARAMETER, resource);
+  const value = parameters.get(name)?.toLowerCase();
+  if (value === undefined || ['', 'false', '0'].includes(value)) return false;
+  if (value !== 'true' && value !== '1') throw InvalidInput.of(name, 'Must be a valid boolean.');
+  if (upsert.length === 0) throw InvalidInput.of(name, 'Objects of this model can only be created.');
+  return true;
 }
 
 async function selectShape(context: RestContext, selector: FieldSelector): Promise<void> {
