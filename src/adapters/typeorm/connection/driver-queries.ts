@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
-import { runQuery } from './postgres-query.js';
-import type { PostgresClient, PostgresQuery } from './postgres-query.js';
+import { runOnPostgres } from './postgres-query.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';
+import { runOnSqlite } from './sqlite-query.js';
 
 /** Runs one statement on a driver's own connection. An error of a promise is the one that `toError` returns. */
 type Run = (
@@ -17,11 +16,11 @@ type Run = (
 ) => MaybePromise<Records>;
 
 const DRIVERS: Readonly<Record<string, (options: DriverQueryOptions) => Run>> = {
-  'better-sqlite3': runOnSqlite,
-  postgres: runOnPostgres,
+  'better-sqlite3': ({ sqlite }) => runOnSqlite(sqlite),
+  postgres: ({ named }) => runOnPostgres(named),
 };
 
-export interface DriverQueryOptions {
+interface DriverQueryOptions {
   /** Whether the server's session may keep reusable statements prepared, under names. */
   readonly named: () => boolean;
   /** The single connection that the application shares, on SQLite. */
@@ -123,88 +122,4 @@ export class DriverQueries {
       (each) => each.beforeQuery !== undefined || each.afterQuery !== undefined,
     );
   }
-}
-
-/** The part of better-sqlite3's database that is used. */
-interface SqliteDatabase {
-  prepare(sql: string): SqliteStatement;
-}
-interface SqliteStatement {
-  readonly readonly: boolean;
-  raw(): SqliteStatement;
-  all(...parameters: readonly unknown[]): Records;
-}
-
-/**
- * The maximum number of prepared statements of one connection, for reusable ones and for all others separately. The
- * oldest is evicted first.
- */
-const MAX_PREPARED = 200;
-
-function runOnSqlite({ sqlite }: DriverQueryOptions): Run {
-  const [reusableStatements, oneTimeStatements] = [
-    new WeakMap<object, Map<string, SqliteStatement>>(),
-    new WeakMap<object, Map<string, SqliteStatement>>(),
-  ];
-  const runNow = <Result>(isReading: boolean, run: () => Result): Result =>
-    sqlite ? sqlite.runWithoutWaiting(isReading, run) : run();
-  return (connection, { sql, parameters, reusable, isClientSelected }) => {
-    const database = connection as SqliteDatabase;
-    const statements =
-      reusable === true && isClientSelected !== true ? reusableStatements : oneTimeStatements;
-    const known = statements.get(database) ?? new Map<string, SqliteStatement>();
-    statements.set(database, known);
-    let statement = known.get(sql);
-    if (!statement) {
-      statement = runNow(true, () => database.prepare(sql).raw());
-      known.set(sql, statement);
-      const [oldest] = known.keys();
-      if (known.size > MAX_PREPARED && oldest !== undefined) known.delete(oldest);
-    }
-    const prepared = statement;
-    return runNow(prepared.readonly, () => prepared.all(...parameters));
-  };
-}
-
-/** The maximum number of named statements: each session of the server keeps a plan for each of them in memory. */
-const MAX_NAMED = 200;
-/**
- * The same for statements with fields selected by a client, kept separately, so that a client that varies them does not
- * use up the names of the others.
- */
-const MAX_CLIENT_SELECTED = 50;
-
-function runOnPostgres({ named }: DriverQueryOptions): Run {
-  const [names, clientSelectedNames] = [new Map<string, string>(), new Map<string, string>()];
-  const nameIn = (isClientSelected: boolean, sql: string): string | undefined =>
-    isClientSelected
-      ? statementName(sql, clientSelectedNames, MAX_CLIENT_SELECTED)
-      : statementName(sql, names, MAX_NAMED);
-  return (connection, { sql, parameters, reusable, isClientSelected }, toError) => {
-    const name = reusable === true && named() ? nameIn(isClientSelected === true, sql) : undefined;
-    const query: PostgresQuery =
-      name === undefined
-        ? { text: sql, values: parameters, rowMode: 'array' }
-        : { name, text: sql, values: parameters, rowMode: 'array' };
-    return new Promise((resolve, reject) => {
-      runQuery(connection as PostgresClient, query, (error, result) => {
-        if (error) reject(toError(error));
-        // Empties the driver's own array: the driver refers to the result for several young-generation collections, and
-        // would keep a long list's rows alive.
-        else resolve(result?.rows.splice(0) ?? []);
-      });
-    });
-  };
-}
-
-/**
- * A name derived from the SQL text, because behind a connection pooler sessions are shared with processes that prepare
- * other statements.
- */
-function statementName(sql: string, names: Map<string, string>, limit: number): string | undefined {
-  const known = names.get(sql);
-  if (known !== undefined || names.size >= limit) return known;
-  const name = `restify_${createHash('sha256').update(sql).digest('hex').slice(0, 40)}`;
-  names.set(sql, name);
-  return name;
 }

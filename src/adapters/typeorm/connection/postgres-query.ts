@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import type { Records, Statement } from '../../../sql/statement.js';
+
 /** The part of pg's client that is used. A replacement of pg, such as a database in memory, may have no more than this. */
-export interface PostgresClient {
+interface PostgresClient {
   query(query: PostgresQuery, callback: PostgresCallback): unknown;
 }
 
@@ -11,10 +14,59 @@ export interface PostgresQuery {
   readonly rowMode: 'array';
 }
 
-export type PostgresCallback = (
+type PostgresCallback = (
   error: Error | null | undefined,
   result?: { readonly rows: (readonly unknown[])[] },
 ) => void;
+
+/** The maximum number of named statements: each session of the server keeps a plan for each of them in memory. */
+const MAX_NAMED = 200;
+/**
+ * The same for statements with fields selected by a client, kept separately, so that a client that varies them does not
+ * use up the names of the others.
+ */
+const MAX_CLIENT_SELECTED = 50;
+
+/**
+ * Runs statements on pg's own client. `named`: whether the server's session may keep reusable statements prepared, under
+ * names.
+ */
+export function runOnPostgres(
+  named: () => boolean,
+): (connection: unknown, statement: Statement, toError: (error: unknown) => Error) => Promise<Records> {
+  const [names, clientSelectedNames] = [new Map<string, string>(), new Map<string, string>()];
+  const nameIn = (isClientSelected: boolean, sql: string): string | undefined =>
+    isClientSelected
+      ? statementName(sql, clientSelectedNames, MAX_CLIENT_SELECTED)
+      : statementName(sql, names, MAX_NAMED);
+  return (connection, { sql, parameters, reusable, isClientSelected }, toError) => {
+    const name = reusable === true && named() ? nameIn(isClientSelected === true, sql) : undefined;
+    const query: PostgresQuery =
+      name === undefined
+        ? { text: sql, values: parameters, rowMode: 'array' }
+        : { name, text: sql, values: parameters, rowMode: 'array' };
+    return new Promise((resolve, reject) => {
+      runQuery(connection as PostgresClient, query, (error, result) => {
+        if (error) reject(toError(error));
+        // Empties the driver's own array: the driver refers to the result for several young-generation collections, and
+        // would keep a long list's rows alive.
+        else resolve(result?.rows.splice(0) ?? []);
+      });
+    });
+  };
+}
+
+/**
+ * A name derived from the SQL text, because behind a connection pooler sessions are shared with processes that prepare
+ * other statements.
+ */
+function statementName(sql: string, names: Map<string, string>, limit: number): string | undefined {
+  const known = names.get(sql);
+  if (known !== undefined || names.size >= limit) return known;
+  const name = `restify_${createHash('sha256').update(sql).digest('hex').slice(0, 40)}`;
+  names.set(sql, name);
+  return name;
+}
 
 /** pg's connection, with the messages of the protocol that its own queries and those of pg-cursor send. */
 interface PostgresConnection {
