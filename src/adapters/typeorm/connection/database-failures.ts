@@ -1,9 +1,12 @@
 import { QueryFailedError } from 'typeorm';
-import { ClientClosedRequest, DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
+import {
+  ClientClosedRequest,
+  DatabaseUnavailable,
+  InvalidSearchPattern,
+} from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
-import { readError } from '../write/constraint-errors.js';
 import { isClientClosed } from './cancellable-reads.js';
 import type { Reading } from './cancellable-reads.js';
 
@@ -35,8 +38,11 @@ export class DatabaseFailures {
       : error;
   }
 
+  /** As `report`. Only a search term can cause a data error of a statement that reads: an invalid pattern. */
   ofStatement(error: unknown): unknown {
-    return this.report(readError(error, this.dialect));
+    return !isRestException(error) && this.dialect.errorFor(error)?.kind === 'data'
+      ? new InvalidSearchPattern('search')
+      : this.report(error);
   }
 
   /** As `ofStatement`; a read that was cancelled for a disconnected client is not a failure of the database. */

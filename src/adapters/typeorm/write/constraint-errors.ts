@@ -1,16 +1,11 @@
-import {
-  DatabaseUnavailable,
-  InvalidInput,
-  InvalidSearchPattern,
-} from '../../../core/errors/http-exceptions.js';
-import { isRestException } from '../../../core/errors/rest-exception.js';
+import { DatabaseUnavailable, InvalidInput } from '../../../core/errors/http-exceptions.js';
 import type { RestException } from '../../../core/errors/rest-exception.js';
 import { isAcceptedInBodies } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
 import type { FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
-import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
+import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 
 /**
  * Maps a constraint violation to the error that the client receives (contract 5.11 and contract 6.1). Undefined for a
@@ -82,11 +77,4 @@ function holdsColumn(field: Field, column: string | undefined): boolean {
   if (field.kind === 'column') return field.column.id === column;
   if (field.kind === 'to-one') return field.relation.on.some((pair) => pair.near.id === column);
   return field.kind === 'embedded' && field.fields.some((inner) => holdsColumn(inner, column));
-}
-
-/** Maps a data error of a read. Only a search term can cause one: an invalid pattern. */
-export function readError(error: unknown, dialect: Dialect): unknown {
-  return !isRestException(error) && dialect.errorFor(error)?.kind === 'data'
-    ? new InvalidSearchPattern('search')
-    : error;
 }

@@ -12,7 +12,7 @@ import type { WriterTools } from './row-writer.js';
 
 /**
  * Reads columns of the row before it is written, and locks it if the database has row locks. Undefined if no row
- * matches, or it differs from the expected version.
+ * matches, or it does not meet the expectation.
  */
 export async function selectForUpdate(
   resource: ResourceSchema,
@@ -32,16 +32,16 @@ export async function selectForUpdate(
     sql: `SELECT ${list} FROM ${from} WHERE ${condition}${lock}`,
     parameters: scope.parameters,
   });
-  if (!record || (expected && !(await hasExpectedVersion(expected, where, { runner, tools }))))
+  if (!record || (expected && !(await meetsExpectation(expected, where, { runner, tools }))))
     return undefined;
   return decodeRecord(record, columns, tools.dialect);
 }
 
 /**
- * Whether the locked row has the expected version. It is read with a lock too, because the snapshot may be older than
+ * Whether the expectation holds for the locked row. It is read with a lock too, because the snapshot may be older than
  * the first lock if a condition has read other rows before.
  */
-async function hasExpectedVersion(
+async function meetsExpectation(
   { resource, holds }: Expectation,
   where: Condition,
   { runner, tools }: { runner: QueryRunner; tools: WriterTools },
