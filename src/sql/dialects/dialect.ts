@@ -68,6 +68,8 @@ export interface Dialect {
   readonly nullsClause: boolean;
   /** The locking clause of a SELECT before a write. */
   readonly lockRow: string;
+  /** Whether that clause has to name the main table of an outer join, because the nullable side cannot be locked. */
+  readonly lockNamesTable: boolean;
   readonly session: SessionSetup | undefined;
   /** Whether distinct values of this type stay distinct when TypeORM loads them. */
   loadsExactly(type: DataType): boolean;

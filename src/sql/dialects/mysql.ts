@@ -51,6 +51,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     nullsFirst: true,
     nullsClause: false,
     lockRow: ' FOR UPDATE',
+    lockNamesTable: false,
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     session: { query: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },

@@ -17,6 +17,7 @@ export const postgres: Dialect = {
   nullsFirst: false,
   nullsClause: true,
   lockRow: ' FOR UPDATE',
+  lockNamesTable: true,
   concat: (first, second) => `${first} || ${second}`,
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
   session: { query: `SELECT current_setting('TimeZone') AS c0`, statements: processTimeZone },

@@ -15,6 +15,7 @@ export const sqlite: Dialect = {
   nullsFirst: true,
   nullsClause: true,
   lockRow: '',
+  lockNamesTable: false,
   concat: (first, second) => `${first} || ${second}`,
   lockTree: () => undefined,
   session: undefined,
