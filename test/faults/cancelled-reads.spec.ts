@@ -7,7 +7,7 @@ import { PageNumberPagination, Restify, RestifyModule } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
 import { Column, DataSource, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
 import type { DataSourceOptions, QueryRunner, Relation } from 'typeorm';
-import { chooseDialect } from '../../src/adapters/typeorm/choose-dialect.js';
+import { chooseDialect } from '../../src/adapters/typeorm/data-source-dialect.js';
 import { ConnectionManager } from '../../src/adapters/typeorm/connection/connection-manager.js';
 import type { Statement } from '../../src/sql/statement.js';
 import type { TestDatabase } from '../support/databases.js';

@@ -24,7 +24,7 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
-import { chooseDialect } from './choose-dialect.js';
+import { chooseDialect } from './data-source-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './write/batch-writer.js';
 import { TypeOrmIdempotencyStore } from './idempotency/typeorm-response-store.js';

@@ -6,7 +6,7 @@ import type { ReadExposures, ExposedClass, Exposure } from '../../../core/schema
 import type { DataKind, DataType } from '../../../core/schema/data-type.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { toProperty } from '../write/property-values.js';
-import { dataTypeOf } from './value-type-of.js';
+import { dataTypeOf } from './column-data-type.js';
 
 /** The properties of the class of an entity or of an embedded object. */
 interface Declared {

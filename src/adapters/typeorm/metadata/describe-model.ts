@@ -10,8 +10,8 @@ import type {
 import type { ReadExposures } from '../../../core/schema/exposure.js';
 import type { ClassRulesReader } from '../../../core/schema/value-rules.js';
 import type { DataType } from '../../../core/schema/data-type.js';
-import { knownDialectFamily } from '../dialect-family.js';
-import type { DialectFamily } from '../dialect-family.js';
+import { dialectFamily } from '../data-source-dialect.js';
+import type { DialectFamily } from '../data-source-dialect.js';
 import { declaredProperties, isEntitySchema, schemaTarget } from './declared-properties.js';
 import { describeReferrers } from './describe-referrers.js';
 import { describeRules } from './describe-rules.js';
@@ -29,7 +29,7 @@ import {
 } from './inheritance.js';
 import { describeTransformer } from './describe-transformer.js';
 import { unsupportedTrees } from './trees.js';
-import { dataTypeOf } from './value-type-of.js';
+import { dataTypeOf } from './column-data-type.js';
 import { describeValidatorColumns, isUnversioned } from './version-columns.js';
 
 /** Readers of the decorators of class-transformer and class-validator, if the application has installed them. */
@@ -52,7 +52,7 @@ export function describeModel(dataSource: DataSource, readers: DecoratorReaders 
     entities: dataSource.entityMetadatas.map((metadata) =>
       describeEntity({ metadata, dataSource, tables, declared }, schemas.get(metadata.target), readers),
     ),
-    abilities: abilitiesOf(knownDialectFamily(dataSource)),
+    abilities: abilitiesOf(dialectFamily(dataSource)),
     given,
     dataSource:
       'name' in dataSource.options && typeof dataSource.options.name === 'string'
@@ -61,14 +61,13 @@ export function describeModel(dataSource: DataSource, readers: DecoratorReaders 
   };
 }
 
-function abilitiesOf(family: DialectFamily | undefined): ModelDescription['abilities'] {
+function abilitiesOf(family: DialectFamily): ModelDescription['abilities'] {
   switch (family) {
     case 'postgres':
       return { regex: true, fullText: 'any-column' };
     case 'mysql':
       return { regex: true, fullText: 'indexed-columns' };
     case 'sqlite':
-    case undefined:
       return { regex: false, fullText: 'none' };
     default:
       return family satisfies never;
@@ -233,8 +232,7 @@ function unfitKeyReason(type: DataType, dataSource: DataSource): string | undefi
         ? 'a date-time of more than three digits, of which TypeORM keeps three'
         : undefined;
     case 'enum':
-      return knownDialectFamily(dataSource) === 'mysql' &&
-        type.values.some((value) => typeof value === 'number')
+      return dialectFamily(dataSource) === 'mysql' && type.values.some((value) => typeof value === 'number')
         ? 'a number of an enum, which this database takes for a position'
         : undefined;
     case 'float':

@@ -4,7 +4,7 @@ import type { Unsupported } from '../../../core/schema/entity-metadata.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { parseValue } from '../../../core/values/parse-value.js';
 import type { DeclaredProperties } from './declared-properties.js';
-import { dataTypeOf } from './value-type-of.js';
+import { dataTypeOf } from './column-data-type.js';
 
 /** Whether the table holds rows of several entities (single-table inheritance). */
 export function sharesTable(metadata: EntityMetadata): boolean {

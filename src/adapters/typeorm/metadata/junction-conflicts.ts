@@ -1,6 +1,6 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { JunctionConflict } from '../../../core/schema/entity-metadata.js';
-import { knownDialectFamily } from '../dialect-family.js';
+import { dialectFamily } from '../data-source-dialect.js';
 
 /**
  * The effect of `synchronize` on a junction table to which the application maps an entity with more columns: TypeORM alters
@@ -18,7 +18,7 @@ export function junctionConflict(
     if (lost.length === 0) continue;
     const keys = new Set(primaryColumns.map(({ databaseName }) => databaseName));
     const otherKey =
-      knownDialectFamily(dataSource) === 'postgres' && [...kept].some((column) => !keys.has(column));
+      dialectFamily(dataSource) === 'postgres' && [...kept].some((column) => !keys.has(column));
     const hasSequence = primaryColumns.some(
       ({ isGenerated, generationStrategy }) => isGenerated && generationStrategy !== 'uuid',
     );

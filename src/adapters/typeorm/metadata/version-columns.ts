@@ -2,7 +2,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { EntityDescription } from '../../../core/schema/entity-metadata.js';
 import type { DataType } from '../../../core/schema/data-type.js';
-import { knownDialectFamily } from '../dialect-family.js';
+import { dialectFamily } from '../data-source-dialect.js';
 import { sharesTable } from './inheritance.js';
 
 /**
@@ -56,7 +56,7 @@ function isComparedInexactly(type: DataType, dataSource: DataSource): boolean {
   if (type.kind === 'list') return type.storage === 'array';
   if (type.kind === 'datetime') return type.digits > 3;
   return (
-    knownDialectFamily(dataSource) === 'mysql' &&
+    dialectFamily(dataSource) === 'mysql' &&
     (type.kind === 'date' || (type.kind === 'float' && type.single === true))
   );
 }

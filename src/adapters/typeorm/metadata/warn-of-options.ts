@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { dialectFamily } from '../dialect-family.js';
+import { dialectFamily } from '../data-source-dialect.js';
 
 /** Warnings for the log about options of a data source with which it does not recover by itself. */
 export function warningsOfOptions(dataSource: DataSource): readonly string[] {

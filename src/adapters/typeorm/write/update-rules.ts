@@ -1,7 +1,7 @@
 import type { EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { dialectFamily } from '../dialect-family.js';
+import { dialectFamily } from '../data-source-dialect.js';
 import { changeDetection } from './change-detection.js';
 import type { ChangeDetection } from './change-detection.js';
 import type { RulesContext } from './insert-rules.js';

@@ -1,11 +1,26 @@
 import type { DataSource } from 'typeorm';
 import { DeclarationError } from '../../core/errors/declaration-error.js';
-import { knownDialectFamily } from './dialect-family.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import type { MysqlModule } from '../../sql/dialects/mysql-canceller.js';
 import { mysql } from '../../sql/dialects/mysql.js';
 import { postgres } from '../../sql/dialects/postgres.js';
 import { sqlite } from '../../sql/dialects/sqlite.js';
+
+/** Databases with the same SQL dialect, as far as this adapter uses it. */
+export type DialectFamily = 'sqlite' | 'postgres' | 'mysql';
+
+const FAMILIES: Readonly<Record<string, DialectFamily>> = {
+  'better-sqlite3': 'sqlite',
+  sqljs: 'sqlite',
+  postgres: 'postgres',
+  mysql: 'mysql',
+  mariadb: 'mysql',
+};
+
+/** The dialect family of a data source; `sqlite` if its driver is not supported, which `chooseDialect` rejects. */
+export function dialectFamily({ options }: DataSource): DialectFamily {
+  return FAMILIES[options.type] ?? 'sqlite';
+}
 
 /**
  * Chooses the dialect of a data source.
@@ -13,7 +28,7 @@ import { sqlite } from '../../sql/dialects/sqlite.js';
  * @throws DeclarationError if its driver is not supported.
  */
 export function chooseDialect(dataSource: DataSource): Dialect {
-  const family = knownDialectFamily(dataSource);
+  const family = FAMILIES[dataSource.options.type];
   switch (family) {
     case 'sqlite':
       return sqlite;

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { DataType } from '../../../core/schema/data-type.js';
-import { dialectFamily } from '../dialect-family.js';
-import type { DialectFamily } from '../dialect-family.js';
+import { dialectFamily } from '../data-source-dialect.js';
+import type { DialectFamily } from '../data-source-dialect.js';
 
 /** A column, and its database type in lower case. */
 interface TypedColumn {
@@ -15,7 +15,7 @@ interface TypedColumn {
 type TypeRule = (typed: TypedColumn) => DataType;
 
 /** The data type of a column by the name of its database type; undefined if the type is not supported. */
-export function typeByName(
+export function dataTypeByName(
   name: string,
   column: ColumnMetadata,
   dataSource: DataSource,

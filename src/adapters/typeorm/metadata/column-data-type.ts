@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { DataType } from '../../../core/schema/data-type.js';
-import { dialectFamily } from '../dialect-family.js';
-import { typeByName } from './database-type.js';
+import { dialectFamily } from '../data-source-dialect.js';
+import { dataTypeByName } from './data-type-by-name.js';
 
 /**
  * The data type of a column, or the name of a database type that is not supported. `isArray`: it is an array of a type of
@@ -47,7 +47,7 @@ function scalarType(column: ColumnMetadata, dataSource: DataSource): ColumnDataT
   }
   if (isBoolean(column)) return described({ kind: 'boolean' });
   const name = dataSource.driver.normalizeType(column).toLowerCase();
-  const type = typeByName(name, column, dataSource);
+  const type = dataTypeByName(name, column, dataSource);
   return type ? described(type) : { unsupported: name };
 }
 
