@@ -15,7 +15,7 @@ import type { ParameterNames } from '../core/schema/parameter-names.js';
 import type { Pagination } from '../core/contracts/pagination.js';
 import type { Renderer } from '../core/contracts/renderer.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
-import type { Lookup } from '../core/query/lookups.js';
+import type { Lookup, OrderLookup, TextLookup } from '../core/query/lookups.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelectionOptions } from '../core/contracts/field-selection.js';
 
@@ -64,10 +64,6 @@ export type ValueAt<Entity, Path extends string> = Path extends `${infer Name}.$
   : Path extends keyof Entity
     ? Unwrapped<Entity[Path]>
     : never;
-
-type TextLookup =
-  'iexact' | 'contains' | 'icontains' | 'startswith' | 'istartswith' | 'endswith' | 'iendswith';
-type OrderLookup = 'gt' | 'gte' | 'lt' | 'lte' | 'range';
 
 /**
  * The lookups of a value of this type, as far as the type determines them: a text may be a date or a bigint, and an object a

@@ -1,4 +1,4 @@
-import { TEXT_LOOKUPS } from '../core/query/lookups.js';
+import { LOOKUP_RULES } from '../core/query/lookups.js';
 import { outwardType } from '../core/schema/column.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { PaginationDescription } from '../core/contracts/pagination.js';
@@ -142,16 +142,20 @@ function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits:
   // A composite key is a text.
   const type: DataType =
     first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
-  if (TEXT_LOOKUPS.has(lookup)) return { type: 'string' };
-  switch (lookup) {
-    case 'in':
+  const { value } = LOOKUP_RULES[lookup];
+  switch (value) {
+    case 'text':
+      return { type: 'string' };
+    case 'several':
       return valuesSchema(type, true, limits);
     case 'range':
       return { type: 'array', items: comparedValueSchema(type), minItems: 2, maxItems: 2 };
-    case 'isnull':
+    case 'boolean':
       return { type: 'boolean' };
-    default:
+    case 'one':
       return comparedValueSchema(type);
+    default:
+      return value satisfies never;
   }
 }
 

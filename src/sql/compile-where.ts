@@ -1,7 +1,7 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import { ALWAYS } from '../core/query/condition.js';
 import type { Condition, Operand, TermMatch } from '../core/query/condition.js';
-import type { Lookup } from '../core/query/lookups.js';
+import type { Lookup, TextLookup } from '../core/query/lookups.js';
 import type { DataType } from '../core/schema/data-type.js';
 import type { OrderTerm, ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';
@@ -147,9 +147,7 @@ function compileRange(operand: Operand, [low, high]: readonly [Json, Json], scop
   return `(${least} AND ${most})`;
 }
 
-type TextMatchLookup = Extract<Lookup, 'iexact' | `${'i' | ''}${'contains' | 'startswith' | 'endswith'}`>;
-
-const TEXT_MATCHES: Readonly<Record<TextMatchLookup, Pick<TextPart, 'where' | 'insensitive'>>> = {
+const TEXT_MATCHES: Readonly<Record<TextLookup, Pick<TextPart, 'where' | 'insensitive'>>> = {
   iexact: { where: 'whole', insensitive: true },
   contains: { where: 'anywhere', insensitive: false },
   icontains: { where: 'anywhere', insensitive: true },

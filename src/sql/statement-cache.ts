@@ -1,6 +1,6 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Condition, Operand } from '../core/query/condition.js';
-import type { Lookup } from '../core/query/lookups.js';
+import { comparesSeveral, LOOKUP_RULES } from '../core/query/lookups.js';
 import type { DataType } from '../core/schema/data-type.js';
 import { compileComparison, compileSearchTerm } from './compile-where.js';
 import type { ComparisonScope } from './compile-where.js';
@@ -214,8 +214,8 @@ export class StatementCache {
     const { type } = operand.column;
     // Both compile to IS NULL or the like, without a value.
     if (value === null || lookup === 'isnull') return compileComparison(comparison, compared);
-    const values = lookup === 'in' || lookup === 'range' ? (value as readonly Json[]) : [value];
-    if (!REUSABLE_LOOKUPS.has(lookup) || !this.dialect.isReusable(type) || values.includes(null)) {
+    const values = comparesSeveral(lookup) ? (value as readonly Json[]) : [value];
+    if (!LOOKUP_RULES[lookup].bindsValues || !this.dialect.isReusable(type) || values.includes(null)) {
       compared.isPreparable = false;
       return compileComparison(comparison, compared);
     }
@@ -254,18 +254,6 @@ function templateOf(
   const slots = parameters.map((value) => (value instanceof PositionMarker ? value.index : undefined));
   return constants && { sql, constants, slots };
 }
-
-/** Lookups that bind each value once and unchanged. */
-const REUSABLE_LOOKUPS: ReadonlySet<Lookup> = new Set([
-  'exact',
-  'ne',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'in',
-  'range',
-]);
 
 function operandKey({ hops, column }: Operand): string {
   return hops.length === 0 ? JSON.stringify(column.id) : `${pathKey(hops)}${JSON.stringify(column.id)}`;

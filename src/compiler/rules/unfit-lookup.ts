@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-import { LOOKUPS, TEXT_LOOKUPS } from '../../core/query/lookups.js';
+import { LOOKUP_RULES, LOOKUPS } from '../../core/query/lookups.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import { isScalar } from '../../core/schema/data-type.js';
 import type { DataType } from '../../core/schema/data-type.js';
@@ -8,16 +8,13 @@ import type { ResolvedPath } from '../resolve-path.js';
 
 type Reason = Omit<DeclarationProblem, 'where'>;
 
-const ORDER_LOOKUPS: readonly Lookup[] = ['gt', 'gte', 'lt', 'lte', 'range'];
-const KEY_LOOKUPS: readonly Lookup[] = ['exact', 'in', 'ne', 'isnull'];
-
 /** The reason why a lookup does not apply to the target of a path; undefined if it does. */
 export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): Reason | undefined {
   if (!(LOOKUPS as readonly string[]).includes(lookup))
     return { what: `"${lookup}" is not a lookup`, repair: didYouMean(lookup, LOOKUPS) };
   const known = lookup as Lookup;
   const type = operands[0]?.column.type;
-  if (leaf !== 'column' && !KEY_LOOKUPS.includes(known))
+  if (leaf !== 'column' && !LOOKUP_RULES[known].fitsKeys)
     return {
       what: `"${lookup}" does not fit a relation`,
       repair: 'A related key is compared by exact, in, ne or isnull.',
@@ -28,9 +25,10 @@ export function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): R
 }
 
 function unfitType(lookup: Lookup, type: DataType): Reason | undefined {
-  if (type.kind === 'boolean' && [...TEXT_LOOKUPS, ...ORDER_LOOKUPS].includes(lookup))
+  const { value, isOrdered } = LOOKUP_RULES[lookup];
+  if (type.kind === 'boolean' && (value === 'text' || isOrdered))
     return { what: `"${lookup}" does not fit a boolean`, repair: 'Use exact, ne, in or isnull.' };
-  if (TEXT_LOOKUPS.has(lookup) && type.kind !== 'string')
+  if (value === 'text' && type.kind !== 'string')
     return {
       what: `"${lookup}" compares texts, and this is ${type.kind}`,
       repair: 'Use exact, in, gt, gte, lt or lte.',

@@ -4,7 +4,7 @@ import type { Condition, Operand } from './condition.js';
 import type { Column } from '../schema/column.js';
 import type { Relation } from '../schema/relation.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
-import { LOOKUPS, TEXT_LOOKUPS } from './lookups.js';
+import { comparesSeveral, LOOKUP_RULES, LOOKUPS } from './lookups.js';
 import type { RowFilter } from './row-filter.js';
 import { parseStored } from '../values/parse-compared.js';
 import { parseValue } from '../values/parse-value.js';
@@ -101,7 +101,7 @@ function toCondition(operand: Operand, filter: WhereFilter): Condition {
  */
 function toCanonical({ path, lookup, value }: WhereFilter, { type }: Column): Json {
   if (value === null || lookup === 'isnull') return value;
-  if (lookup === 'in' || lookup === 'range') {
+  if (comparesSeveral(lookup)) {
     if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
     return value.map((each: Json) =>
       toCanonical(
@@ -121,8 +121,8 @@ function toCanonical({ path, lookup, value }: WhereFilter, { type }: Column): Js
 /** Converts a filter's value to the stored one with the column's transformer, which gets it as in a JSON body. */
 function toStored({ path, lookup, value }: WhereFilter, column: Column): Json {
   if (lookup === 'isnull') return value;
-  if (TEXT_LOOKUPS.has(lookup)) return value === null ? null : String(value);
-  if (lookup === 'in' || lookup === 'range') {
+  if (LOOKUP_RULES[lookup].value === 'text') return value === null ? null : String(value);
+  if (comparesSeveral(lookup)) {
     if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
     return value.map((each: Json) => toStored({ kind: 'where', path, lookup: 'exact', value: each }, column));
   }

@@ -5,7 +5,7 @@ import type { Column } from '../../core/schema/column.js';
 import type { FilterContext } from '../../core/contracts/filter-backend.js';
 import type { FieldTerm, FilterTerm, CustomTerm } from '../../core/schema/resource-schema.js';
 import type { DataType } from '../../core/schema/data-type.js';
-import { TEXT_LOOKUPS } from '../../core/query/lookups.js';
+import { comparesSeveral, LOOKUP_RULES } from '../../core/query/lookups.js';
 import { decodedSegment } from '../../core/values/keys.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
@@ -20,7 +20,7 @@ import type { PlacedCondition } from './join-conditions.js';
 
 /** True if the parameter is a comma-separated list. */
 export function holdsList(term: FilterTerm): boolean {
-  return term.kind === 'custom' ? term.isList : term.lookup === 'in' || term.lookup === 'range';
+  return term.kind === 'custom' ? term.isList : comparesSeveral(term.lookup);
 }
 
 /** Parses the text of a parameter into a condition, or django-filter's error messages. */
@@ -40,10 +40,11 @@ function isTrue(condition: Condition): boolean {
 function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condition> {
   const [first, ...others] = term.operands;
   if (!first) return valid(NEVER);
-  switch (term.lookup) {
-    case 'isnull':
+  const { value } = LOOKUP_RULES[term.lookup];
+  switch (value) {
+    case 'boolean':
       return compareWith(parseBoolean(text.toLowerCase()), first, term);
-    case 'in':
+    case 'several':
       return compareWith(parseComparedValues(text, first.column, limit), first, term);
     case 'range': {
       const range = parseComparedValues(text, first.column, 2);
@@ -51,15 +52,17 @@ function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condi
         ? invalid('Enter two values with a comma between them.')
         : compareWith(range, first, term);
     }
-    default:
+    case 'text':
+      return compareWith(parseText(text, first.column.type), first, term);
+    case 'one':
       return others.length > 0 ? parseCompositeKey(text, term) : parseSingleValue(text, first, term);
+    default:
+      return value satisfies never;
   }
 }
 
 function parseSingleValue(text: string, operand: Operand, term: FieldTerm): Outcome<Condition> {
-  const outcome = TEXT_LOOKUPS.has(term.lookup)
-    ? parseText(text, operand.column.type)
-    : parseCompared(text, operand.column);
+  const outcome = parseCompared(text, operand.column);
   // No row has a key that is out of range.
   const isOutOfRange = outcome.errors?.[0]?.startsWith('Ensure') === true;
   return isOutOfRange && term.isKey && term.lookup === 'exact'
