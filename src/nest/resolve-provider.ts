@@ -27,11 +27,12 @@ export async function resolveProvider(
     .map((module) => module.providers.get(token))
     .filter((each) => each !== undefined)
     .at(-1);
-  if (wrapper ? !wrapper.isDependencyTreeStatic() : isRequestScoped(token)) {
+  const isRequestScoped = wrapper ? !wrapper.isDependencyTreeStatic() : scopeOf(token) === Scope.REQUEST;
+  if (isRequestScoped || wrapper?.isTransient === true) {
     throw new DeclarationError([
       {
         where: type.name,
-        what: 'it is made anew for each request, and this place keeps one instance',
+        what: `it is made anew for each ${isRequestScoped ? 'request' : 'class that injects it'}, and this place keeps one instance`,
         repair:
           'Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.',
       },
@@ -43,9 +44,9 @@ export async function resolveProvider(
 /** The metadata key of `@Injectable`. */
 const SCOPE_OPTIONS = 'scope:options';
 
-function isRequestScoped(token: Type): boolean {
+function scopeOf(token: Type): Scope | undefined {
   const options = Reflect.getMetadata(SCOPE_OPTIONS, token) as { readonly scope?: Scope } | undefined;
-  return options?.scope === Scope.REQUEST;
+  return options?.scope;
 }
 
 /** Creates an instance of a class that no module provides; its dependencies must be global. */

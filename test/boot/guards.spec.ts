@@ -22,6 +22,9 @@ class NoGuard {
 @Injectable({ scope: Scope.REQUEST })
 class Scoped extends Door {}
 
+@Injectable({ scope: Scope.TRANSIENT })
+class Transient extends Door {}
+
 class Elsewhere {
   readonly name = 'elsewhere';
 }
@@ -63,6 +66,11 @@ describe('guards that cannot tell who asks refuse to start', () => {
 
   test.each([
     ['one of the request, in a module', { type: Scoped, providers: [Scoped] }, `Scoped: ${ONE_INSTANCE}`],
+    [
+      'one of each user, in a module',
+      { type: Transient, providers: [Transient] },
+      `Transient: ${ONE_INSTANCE.replace('each request', 'each class that injects it')}`,
+    ],
     ['one of the request, in none', { type: Scoped, providers: [] }, `Scoped: ${ONE_INSTANCE}`],
     [
       'one whose dependencies nobody has',

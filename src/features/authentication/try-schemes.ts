@@ -122,7 +122,7 @@ export function trySchemes(
     if (!scheme) return wrong ? { kind: 'wrong', scheme: wrong } : { kind: unknown ? 'unknown' : 'none' };
     if (wrong && haveDifferentPlaces(wrong, scheme, asking)) return tryFrom(index + 1, { wrong, unknown });
     return mapMaybe(runScheme(scheme, asking, ends - performance.now()), (outcome) => {
-      if (outcome.kind === 'actor') return { ...outcome, scheme };
+      if (outcome.kind === 'actor') return { kind: 'actor', actor: outcome.actor, scheme };
       if (outcome.kind === 'refused') return outcome;
       return tryFrom(index + 1, {
         wrong: wrong ?? (outcome.kind === 'wrong' ? scheme : undefined),
