@@ -1,8 +1,17 @@
 import { Scope } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
+import { types } from 'node:util';
 import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { InjectableClass } from '../decorators/model-options.js';
+
+/** The used part of Nest's `InstanceWrapper` of a provider. */
+interface InstanceWrapper {
+  readonly instance: unknown;
+  readonly isTransient: boolean;
+  /** False for a provider that is created for each request. */
+  isDependencyTreeStatic(): boolean;
+}
 
 /**
  * Resolves a class of a declaration: the application's provider of any module, else a new instance. A provider may not be
@@ -22,23 +31,35 @@ export async function resolveProvider(
     ]);
   }
   const token = type as unknown as Type;
-  // The last one, as `ModuleRef.get` does.
-  const wrapper = [...modules.values()]
-    .map((module) => module.providers.get(token))
+  const wrapper = findWrapper(token, modules);
+  const isRequestScoped = wrapper ? !wrapper.isDependencyTreeStatic() : scopeOf(token) === Scope.REQUEST;
+  if (isRequestScoped) throw severalInstances(token, 'request');
+  if (wrapper?.isTransient === true) throw severalInstances(token, 'class that injects it');
+  return wrapper ? lazyProvider(token, wrapper) : await createInstance(token, moduleRef);
+}
+
+/**
+ * The application's provider of a class, as `ModuleRef.get` finds it: the last one, also of a guard that a controller uses,
+ * which `overrideGuard` of a test replaces.
+ */
+function findWrapper(token: Type, modules: ModulesContainer): InstanceWrapper | undefined {
+  const all = [...modules.values()];
+  if (!all.some(({ providers }) => providers.has(token))) return undefined;
+  return all
+    .flatMap(({ providers, injectables }) => [providers.get(token), injectables.get(token)])
     .filter((each) => each !== undefined)
     .at(-1);
-  const isRequestScoped = wrapper ? !wrapper.isDependencyTreeStatic() : scopeOf(token) === Scope.REQUEST;
-  if (isRequestScoped || wrapper?.isTransient === true) {
-    throw new DeclarationError([
-      {
-        where: type.name,
-        what: `it is made anew for each ${isRequestScoped ? 'request' : 'class that injects it'}, and this place keeps one instance`,
-        repair:
-          'Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.',
-      },
-    ]);
-  }
-  return wrapper ? lazyProvider(token, wrapper) : await createInstance(token, moduleRef);
+}
+
+function severalInstances({ name }: Type, user: string): DeclarationError {
+  return new DeclarationError([
+    {
+      where: name,
+      what: `it is made anew for each ${user}, and this place keeps one instance`,
+      repair:
+        'Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.',
+    },
+  ]);
 }
 
 /** The metadata key of `@Injectable`. */
@@ -70,12 +91,14 @@ async function createInstance(token: Type, moduleRef: ModuleRef): Promise<unknow
 }
 
 /** A proxy of the provider, whose instance Nest replaces while it boots. */
-function lazyProvider(token: Type, provider: { readonly instance: unknown }): object {
+function lazyProvider(token: Type, provider: InstanceWrapper): object {
   return new Proxy(Object.create(token.prototype as object) as object, {
     get: (_target, key): unknown => {
+      // Nest may find a dependency of the scope REQUEST after the prefix has booted. The instance would lack all of them.
+      if (!provider.isDependencyTreeStatic()) throw severalInstances(token, 'request');
       // While the prefix boots, this can be the prototype, whose methods work without dependencies, or null for a factory.
       const instance = provider.instance as object | null;
-      if (key === 'constructor') return instance?.constructor;
+      if (key === 'constructor') return instance ? unchangedClassOf(instance) : undefined;
       // Read by `await`.
       if (!instance && key === 'then') return undefined;
       if (!instance) throw new Error(`${token.name} is used before its factory has created it.`);
@@ -83,4 +106,18 @@ function lazyProvider(token: Type, provider: { readonly instance: unknown }): ob
       return typeof value === 'function' ? (value.bind(instance) as unknown) : value;
     },
   });
+}
+
+/**
+ * The class of an instance, by which built-in classes are known; undefined if methods of the instance replace those of its
+ * class.
+ */
+function unchangedClassOf(instance: object): unknown {
+  const prototype = Reflect.getPrototypeOf(instance);
+  const isChanged =
+    types.isProxy(instance) ||
+    Reflect.ownKeys(instance).some((key) => typeof Reflect.get(instance, key) === 'function');
+  return !isChanged && prototype && Object.hasOwn(prototype, 'constructor')
+    ? (prototype as { readonly constructor: unknown }).constructor
+    : undefined;
 }

@@ -29,8 +29,6 @@ export interface RequestInput {
   readonly items?: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
 }
 
-const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
-
 /** Parameters and body of an HTTP request, after the pipes of the model, which run once for each. */
 export class HttpInput implements RequestInput {
   readonly items: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
@@ -49,7 +47,7 @@ export class HttpInput implements RequestInput {
     const { resource } = this;
     const { piping } = resource;
     const { query } = this.exchange;
-    const parameters = query === '' ? NO_PARAMETERS : parseQueryString(query);
+    const parameters = query === '' ? new Map<string, string>() : parseQueryString(query);
     return piping
       ? pipedParameters(joinLists(parameters, resource), (value) => piping.transform(value, 'query'))
       : parameters;
