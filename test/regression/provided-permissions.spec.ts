@@ -1,4 +1,4 @@
-// @tags core
+// @tags nest
 import { afterEach, expect, test } from '@jest/globals';
 import { Inject, Injectable } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
