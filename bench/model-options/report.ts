@@ -27,7 +27,10 @@ const PAIRS: readonly (readonly [ours: VariantName, byHand: VariantName])[] = [
   ['typical-bearer', 'typical-bearer-by-hand'],
 ];
 
-/** The fastest conceivable server of the typical model, and the hand-written one: no implementation reaches more than their ratio. */
+/**
+ * The fastest conceivable server of the typical model, and the hand-written one: no implementation reaches more than their
+ * ratio.
+ */
 const LIMIT = { limit: 'typical-basic-limit', byHand: 'typical-basic-by-hand' } as const;
 
 /** Markdown of one run on one database and platform. */

@@ -79,7 +79,7 @@ afterEach(async () => {
 
 const OWN = { provide: OwnPermission, useValue: new OwnPermission(true) };
 
-/** Everybody may write a salary, and nobody may read it. */
+/** All callers may write a salary, and none may read it. */
 class HidesSalaries implements Permission {
   decide({ method }: { readonly method: string }): Grant | Denial {
     return method === 'GET' ? allow({ readable: ['id', 'name'] }) : allow();
@@ -104,8 +104,8 @@ test('so do those where methods of the provided instance replace those of its cl
 test('methods of a provided instance of a built-in class replace those of its class', async () => {
   const closed = Object.assign(new AllowAny(), { decide: () => deny({ hides: 'rows' }) });
   const masking = Object.assign(new ModelSerializer(), { represent: () => ({ masked: true }) });
-  const nobody = Object.assign(new SearchFilter(), {
-    filter: () => ({ rows: where('name', 'nobody') }),
+  const ofNoRows = Object.assign(new SearchFilter(), {
+    filter: () => ({ rows: where('name', 'no such name') }),
   });
   const { client, dataSource } = await start([OWN, { provide: AllowAny, useValue: closed }]);
   await dataSource.getRepository(Open).insert({});
@@ -115,7 +115,7 @@ test('methods of a provided instance of a built-in class replace those of its cl
   await second.dataSource.getRepository(Open).insert({});
   expect((await second.client.get('/rest/v1/provided/open/')).json).toEqual([{ masked: true }]);
   await second.close();
-  const third = await start([OWN, { provide: SearchFilter, useValue: nobody }]);
+  const third = await start([OWN, { provide: SearchFilter, useValue: ofNoRows }]);
   await third.dataSource.getRepository(Named).insert({ name: 'Ann' });
   expect((await third.client.get('/rest/v1/provided/named/')).json).toEqual([]);
 });
