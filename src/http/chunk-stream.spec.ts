@@ -38,12 +38,14 @@ class SlowClient extends Writable {
   }
 }
 
+const doNothing = (): Promise<void> => Promise.resolve();
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('gives all pieces in their order, and ends', async () => {
   const { asked, given } = watched(['[1', ',2', ']']);
   const all: string[] = [];
-  for await (const piece of new ChunkStream(given)) all.push(String(piece));
+  for await (const piece of new ChunkStream(given, doNothing)) all.push(String(piece));
   expect(all).toEqual(['[1', ',2', ']']);
   expect(asked).toEqual(['[1', ',2', ']', 'end']);
 });
@@ -51,7 +53,7 @@ test('gives all pieces in their order, and ends', async () => {
 test('asks for no piece before a slow client has taken the last one', async () => {
   const { asked, given } = watched(['a', 'b', 'c']);
   const client = new SlowClient();
-  const sent = pipeline(new ChunkStream(given), client);
+  const sent = pipeline(new ChunkStream(given, doNothing), client);
   for (const before of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
     for (let turns = 0; turns < 10; turns++) await turn();
     expect([asked, client.taken]).toEqual([before, before]);
@@ -62,15 +64,19 @@ test('asks for no piece before a slow client has taken the last one', async () =
 });
 
 test('fails as its pieces do', async () => {
-  const { given } = watched(['a'], new Error('gone'));
-  const stream = new ChunkStream(given);
+  const { asked, given } = watched(['a'], new Error('gone'));
+  const stream = new ChunkStream(given, async () => {
+    await turn();
+    asked.push(`before, destroyed: ${stream.destroyed}`);
+  });
   stream.resume();
   await expect(finished(stream)).rejects.toThrow('gone');
+  expect(asked).toEqual(['a', 'end', 'before, destroyed: false']);
 });
 
 test('tells whoever makes the pieces that a client has left', async () => {
   const { asked, given } = watched(['a', 'b', 'c']);
-  const stream = new ChunkStream(given);
+  const stream = new ChunkStream(given, doNothing);
   await new Promise<void>((resolve) =>
     stream.once('data', () => {
       resolve();

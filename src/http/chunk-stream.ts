@@ -7,7 +7,11 @@ import { Readable } from 'node:stream';
 export class ChunkStream extends Readable {
   private readonly chunks: AsyncIterator<string | Uint8Array>;
 
-  constructor(pieces: AsyncIterable<string | Uint8Array>) {
+  /** @param beforeFailure runs if a chunk cannot be read, before the stream fails. It never rejects. */
+  constructor(
+    pieces: AsyncIterable<string | Uint8Array>,
+    private readonly beforeFailure: (error: Error) => Promise<void>,
+  ) {
     super({ objectMode: true, highWaterMark: 0 });
     this.chunks = pieces[Symbol.asyncIterator]();
   }
@@ -17,8 +21,10 @@ export class ChunkStream extends Readable {
       (next) => {
         this.push(next.done === true ? null : next.value);
       },
-      (error: unknown) => {
-        this.destroy(error as Error);
+      async (failure: unknown) => {
+        const error = failure as Error;
+        await this.beforeFailure(error);
+        this.destroy(error);
       },
     );
   }

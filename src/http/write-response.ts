@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { RestResponse } from '../request/response/rest-response.js';
+import { breakOff, isClosed } from './break-off.js';
 
 /**
  * Writes a response. Headers that the application has set are kept. Resolves when everything is written, or the client
- * has disconnected; a stream that fails closes the connection, so that the client does not mistake a part for the
- * whole.
+ * has disconnected; a stream that fails breaks the response off.
  */
 export function writeResponse(
   target: ServerResponse,
@@ -81,7 +81,7 @@ export function setResponseHeaders(target: HeaderTarget, response: RestResponse,
 
 /** True if the connection closed before the response was complete. */
 export function isAborted(response: ServerResponse): boolean {
-  return response.destroyed && !response.writableFinished;
+  return isClosed(response) && !response.writableFinished;
 }
 
 /** Servers that are closing, but still accept connections. */
@@ -112,7 +112,7 @@ async function sendPieces(target: ServerResponse, pieces: AsyncIterable<string |
   try {
     while (await writePiece(target, iterator));
   } catch (error) {
-    target.destroy();
+    await breakOff(target);
     throw error;
   }
 }
@@ -130,7 +130,7 @@ async function writePiece(
     target.end();
     return false;
   }
-  if (target.destroyed || target.writableEnded) {
+  if (isClosed(target) || target.writableEnded) {
     await iterator.return?.();
     return false;
   }
@@ -146,7 +146,7 @@ async function writePiece(
 
 /** Resolves when the client has received what was written, or has disconnected. */
 function waitForDrain(target: ServerResponse): Promise<void> {
-  if (target.destroyed) return Promise.resolve();
+  if (isClosed(target)) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       target.off('drain', done);

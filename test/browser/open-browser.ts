@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
 
-/** Where `scripts/install-browser.mjs` and the distributions put Chromium. */
+/** Where `scripts/install-programs.mjs` and the distributions put Chromium. */
 const PATHS = [
   process.env.CHROMIUM,
   '/usr/bin/chromium',
@@ -27,7 +27,7 @@ export const BROWSER = PATHS.find((path) => path !== undefined && existsSync(pat
 
 /** Throws where Chromium is missing: in CI the tests fail, elsewhere the specs skip them. */
 export function openBrowser(): Promise<Browser> {
-  if (BROWSER === undefined) throw new Error('Chromium is missing: run node scripts/install-browser.mjs');
+  if (BROWSER === undefined) throw new Error('Chromium is missing: run node scripts/install-programs.mjs');
   return chromium.launch({ executablePath: BROWSER, args: ARGUMENTS });
 }
 

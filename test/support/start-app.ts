@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule, INestApplication, NestApplicationOptions, Provider, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { AbstractHttpAdapter } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RestifyModule } from 'nestjs-restify';
@@ -22,6 +23,8 @@ import { PLATFORM } from './platform.js';
 
 /** The Fastify options used by tests. */
 export interface FastifyOptions {
+  readonly http2?: boolean;
+  readonly https?: object;
   readonly bodyLimit?: number;
   readonly exposeHeadRoutes?: boolean;
   readonly onProtoPoisoning?: 'error' | 'remove' | 'ignore';
@@ -51,6 +54,8 @@ export interface AppSettings {
   readonly nest?: NestApplicationOptions;
   /** Options of Fastify, which is then used regardless of `PLATFORM`. */
   readonly fastify?: FastifyOptions;
+  /** Creates an adapter of Nest in the place of the two. */
+  readonly adapter?: () => AbstractHttpAdapter;
   /** Whether `X-Forwarded-*` headers are trusted. */
   readonly trustProxy?: boolean;
   /** Status codes that the document cannot contain, such as those of a global guard. `all` disables the check. */
@@ -83,9 +88,10 @@ const BODY_LIMIT = 100 * 1024;
 /** Creates the application on the tested HTTP library. */
 async function createApp(
   module: Type,
-  { nest, fastify, trustProxy = false }: AppSettings,
+  { nest, fastify, adapter, trustProxy = false }: AppSettings,
 ): Promise<INestApplication> {
   const options: NestApplicationOptions = { logger: false, abortOnError: false, ...nest };
+  if (adapter) return NestFactory.create(module, adapter(), options);
   if (PLATFORM === 'fastify' || fastify) {
     const { FastifyAdapter } = await import('@nestjs/platform-fastify');
     return NestFactory.create(

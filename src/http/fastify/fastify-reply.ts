@@ -1,6 +1,7 @@
 import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
+import { breakOff } from '../break-off.js';
 import { ChunkStream } from '../chunk-stream.js';
 import { mergeVary, setConnectionHeader, setResponseHeaders } from '../write-response.js';
 import type { HeaderTarget } from '../write-response.js';
@@ -139,12 +140,15 @@ async function sendHead(reply: FastifyReply, pieces: AsyncIterable<string | Uint
 }
 
 /**
- * Resolves when everything is written, or the client has disconnected. Rejects if a chunk fails: Fastify has closed the
- * connection then.
+ * Resolves when everything is written, or the client has disconnected. Rejects if a chunk fails; the response is broken off
+ * before Fastify, which sees the failure of the stream, closes it.
  */
 function sendStream(reply: FastifyReply, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
-  const stream = new ChunkStream(pieces);
   return new Promise((resolve, reject) => {
+    const stream = new ChunkStream(pieces, (error) => {
+      reject(error);
+      return breakOff(reply.raw);
+    });
     stream.once('error', reject);
     stream.once('close', resolve);
     reply.send(stream);
