@@ -94,15 +94,15 @@ export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonRow
   const { parent, count, where } = page;
   const edges = selectEdges(page, scope);
   const rows = jsonRowsOf(page, scope, { ...writing, edges });
-  const joined = (at: number): string => scope.dialect.json?.joinRows(`p.c${at}`) ?? 'NULL';
+  const { json } = scope.dialect;
   const values = [
     'count(*)',
     'count(p.c0)',
-    joined(0),
+    json?.joinRows('p.c0') ?? 'NULL',
     parent ? countExisting(parent, scope) : '1',
     count ? countSql(where, scope, count) : 'NULL',
     ...edges.picked.flatMap(({ sql }) => sql),
-    ...writing.json.stored.map((_, index) => joined(1 + edges.width + index)),
+    ...writing.json.stored.map((_, index) => json?.joinTexts(`p.c${1 + edges.width + index}`) ?? 'NULL'),
   ];
   const shown =
     page.from?.backward === true
@@ -206,7 +206,7 @@ export function readJsonPage(
   const isRight = edges !== undefined && Number(written) === Number(count) && json.isValidJson(rows);
   // The values of the edges come first.
   const texts = raw.slice(raw.length - json.stored.length);
-  const stored = { texts, count: size, skipped: surplus === 'first' ? 1 : 0 };
+  const stored = { texts, total: Number(count), count: size, skipped: surplus === 'first' ? 1 : 0 };
   return {
     text: isRight ? insertStoredJson(rows, json.stored, stored) : undefined,
     size,

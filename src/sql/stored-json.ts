@@ -1,9 +1,10 @@
-import type { Json } from '../core/errors/rest-exception.js';
-import { JsonScanner } from '../core/values/json-scanner.js';
+import { JsonScanner, TEXT_SEPARATOR } from '../core/values/json-scanner.js';
 import type { Scope } from './query-scope.js';
 
 /** What the database writes in place of a stored JSON value. Rows hold no other arrays. */
 export const STORED_JSON = '[]';
+
+const SEPARATOR = String.fromCharCode(TEXT_SEPARATOR);
 
 /** A member of a row whose value is stored as JSON, which the process writes. */
 export interface StoredJson {
@@ -12,10 +13,13 @@ export interface StoredJson {
   readonly sql: (scope: Scope) => string;
 }
 
-/** The stored values of one member in comma-separated rows, themselves separated by commas. */
+/** The stored values of one member in comma-separated rows. */
 export interface StoredTexts {
+  /** For each member, separated by `TEXT_SEPARATOR`. */
   readonly texts: readonly unknown[];
-  /** The number of rows. */
+  /** The number of values in each text. */
+  readonly total: number;
+  /** The number of rows, of which each has one of the values. */
   readonly count: number;
   /** The number of values before those of the first row. */
   readonly skipped: number;
@@ -27,15 +31,14 @@ export interface StoredTexts {
 export function insertStoredJson(
   rows: string,
   members: readonly StoredJson[],
-  { texts, count, skipped }: StoredTexts,
+  { texts, total, count, skipped }: StoredTexts,
 ): string | undefined {
-  if (members.length === 0) return rows;
+  if (members.length === 0 || total === 0) return rows;
   const columns = members.map(({ name }, index) => ({
     marker: `"${name}":${STORED_JSON}`,
     values: valuesIn(String(texts[index] ?? '')),
   }));
-  if (!columns.every(({ values }) => values !== undefined && values.length >= skipped + count))
-    return undefined;
+  if (!columns.every(({ values }) => values !== undefined && values.length === total)) return undefined;
   let [text, from] = ['', 0];
   for (let row = skipped; row < skipped + count; row++) {
     for (const { marker, values } of columns) {
@@ -61,7 +64,7 @@ function valuesIn(text: string): readonly string[] | undefined {
 
 function parsedValues(text: string): readonly string[] | undefined {
   try {
-    return (JSON.parse(`[${text}]`) as readonly Json[]).map((value) => JSON.stringify(value));
+    return text.split(SEPARATOR).map((value) => JSON.stringify(JSON.parse(value)));
   } catch {
     return undefined;
   }

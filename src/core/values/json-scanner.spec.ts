@@ -1,10 +1,10 @@
 // @tags core
 import { describe, expect, test } from '@jest/globals';
-import { JsonScanner } from './json-scanner.js';
+import { JsonScanner, TEXT_SEPARATOR } from './json-scanner.js';
 
-/** The values of a text; undefined if one of them is not read. */
-function scanned(text: string): readonly string[] | undefined {
-  const scanner = new JsonScanner(text);
+/** The values of joined texts; undefined if one of them is not read. */
+function scanned(...texts: readonly string[]): readonly string[] | undefined {
+  const scanner = new JsonScanner(texts.join(String.fromCharCode(TEXT_SEPARATOR)));
   const values: string[] = [];
   while (!scanner.isAtEnd) {
     const value = scanner.next();
@@ -15,20 +15,30 @@ function scanned(text: string): readonly string[] | undefined {
 }
 
 describe('JSON that needs no parsing', () => {
-  test.each<[string, readonly string[]]>([
-    ['', []],
-    ['1,"a",null,true,false', ['1', '"a"', 'null', 'true', 'false']],
-    ['0,-1,999999999999999', ['0', '-1', '999999999999999']],
-    ['-0.5,0.000001,123456789.123456', ['-0.5', '0.000001', '123456789.123456']],
-    ['[],{},[[]],{"a":{}}', ['[]', '{}', '[[]]', '{"a":{}}']],
-    ['{"b":1,"a":[1,{"b":2}]},[1,2]', ['{"b":1,"a":[1,{"b":2}]}', '[1,2]']],
-    ['{"a": 1, "b": [1, 2, {"c": "x, y: z"}]}', ['{"a":1,"b":[1,2,{"c":"x, y: z"}]}']],
-    ['"\\"\\\\\\b\\f\\n\\r\\t","é😀\u2028\u007f"', ['"\\"\\\\\\b\\f\\n\\r\\t"', '"é😀\u2028\u007f"']],
-    ['{"__proto__":1,"toJSON":2,"-1":3,"a1":4,"":5}', ['{"__proto__":1,"toJSON":2,"-1":3,"a1":4,"":5}']],
-    ['{"a":1},{"a":2}', ['{"a":1}', '{"a":2}']],
-  ])('%s', (text, values) => {
-    expect(scanned(text)).toEqual(values);
-    expect((JSON.parse(`[${text}]`) as unknown[]).map((value) => JSON.stringify(value))).toEqual(values);
+  test.each<[texts: readonly string[], values?: readonly string[]]>([
+    [['1', '"a"', 'null', 'true', 'false']],
+    [['0', '-1', '999999999999999']],
+    [['-0.5', '0.000001', '123456789.123456']],
+    [['[]', '{}', '[[]]', '{"a":{}}']],
+    [['{"b":1,"a":[1,{"b":2}]}', '[1,2]']],
+    [['{"a": 1, "b": [1, 2, {"c": "x, y: z"}]}'], ['{"a":1,"b":[1,2,{"c":"x, y: z"}]}']],
+    [['"\\"\\\\\\b\\f\\n\\r\\t"', '"é😀\u2028\u007f"']],
+    [['{"__proto__":1,"toJSON":2,"-1":3,"a1":4,"":5}']],
+    [['{"a":1}', '{"a":2}']],
+  ])('%j', (texts, values = texts) => {
+    expect(scanned(...texts)).toEqual(values);
+    expect(texts.map((text) => JSON.stringify(JSON.parse(text)))).toEqual(values);
+  });
+
+  test('does not take texts for others that are no JSON by themselves', () => {
+    expect([
+      scanned('[1', '2]'),
+      scanned('1,2', '3'),
+      scanned('1', ''),
+      scanned('', '1'),
+      scanned('1,2'),
+      scanned('1\u001e2', '3'),
+    ]).toEqual([undefined, undefined, undefined, undefined, undefined, ['1', '2', '3']]);
   });
 
   test.each([

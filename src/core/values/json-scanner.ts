@@ -1,3 +1,8 @@
+/**
+ * The character code between texts that are joined. Valid JSON has none, so that no text continues another one or is taken for two:
+ * texts of other programs may be no JSON.
+ */
+export const TEXT_SEPARATOR = 30;
 const BLANK = 32;
 const QUOTE = 34;
 const COMMA = 44;
@@ -30,13 +35,13 @@ export class JsonScanner {
   /** The starts and ends of the keys of the objects around the position. */
   private readonly keys: number[] = [];
 
-  /** @param text values separated by commas */
+  /** @param text values separated by `TEXT_SEPARATOR` */
   constructor(private readonly text: string) {}
 
   /** The next value; undefined if it is not known. */
   next(): string | undefined {
     if (this.at > 0) {
-      if (this.text.charCodeAt(this.at) !== COMMA) return undefined;
+      if (this.text.charCodeAt(this.at) !== TEXT_SEPARATOR) return undefined;
       this.at++;
     }
     this.from = this.at;

@@ -40,10 +40,14 @@ export interface JsonWriter {
   linkPrefix(text: string): string;
   /** The JSON object; NULL if a guard is false. */
   object(members: readonly JsonMember[]): JsonSql;
+  /** Whether a statement has failed because a column has another type than the entity declares, with which it is no JSON. */
+  isTypeError?(error: unknown): boolean;
   /** A query for the tables (`name`) with virtual generated columns, whose values may carry a JSON subtype (SQLite). */
   readonly subtypeTables?: string;
   /** An aggregate that joins the rows of a subquery with commas, in order, without NULLs. */
   joinRows(column: string): string;
+  /** The same for stored JSON, joined by `TEXT_SEPARATOR`. */
+  joinTexts(column: string): string;
   /**
    * Aggregates that read a column in the given rows of the subquery, counted from 1, in the same pass; null for missing
    * rows. Undefined for types that are not supported.

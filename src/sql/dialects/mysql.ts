@@ -141,8 +141,10 @@ function read(column: string, type: DataType): string {
     case 'json':
       return `CAST(${column} AS CHAR)`;
     case 'float':
-      // The server's text of a 32-bit FLOAT has only six digits.
-      return type.single === true ? `CAST(CAST(${column} AS DOUBLE) AS CHAR)` : `CAST(${column} AS CHAR)`;
+      // The server's text of a 32-bit FLOAT has only six digits. Texts, which have another collation, would become 0.
+      return type.single === true
+        ? `IF(COLLATION(${column}) = 'binary', CAST(CAST(${column} AS DOUBLE) AS CHAR), ${column})`
+        : `CAST(${column} AS CHAR)`;
     default:
       return column;
   }
@@ -157,14 +159,10 @@ const NO_DAY = '0000-00-00';
 
 function decode(raw: unknown, type: DataType): Json {
   switch (type.kind) {
-    case 'boolean':
-      return Number(raw) !== 0;
     case 'date':
       return raw === NO_DAY ? null : String(raw);
-    case 'integer':
-      return Number(raw);
     case 'float':
-      return type.single === true ? shortestSingle(Number(raw)) : decodeFloat(raw);
+      return decodeFloat(raw, type.single === true ? shortestSingle : undefined);
     default:
       return decodeStored(raw, type);
   }

@@ -8,7 +8,7 @@ import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
 import { postgresReturning } from './postgres-returning.js';
 import { numberIn } from './explain.js';
-import { decodeFloat, decodeStored } from './decode-stored.js';
+import { decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './local-time.js';
 
 /** PostgreSQL through pg. */
@@ -91,14 +91,17 @@ function read(column: string, type: DataType): string {
       // In some time zones, the last hours of the year 9999 in UTC belong to the next year.
       return readDate(type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column, {
         format: 'YYYY-MM-DD HH24:MI:SS.US',
-        end: '10000-01-02',
+        from: `TIMESTAMP '0001-01-01'`,
+        end: `TIMESTAMP '10000-01-02'`,
       });
     case 'date':
-      return readDate(column, { format: 'YYYY-MM-DD', end: '10000-01-01' });
+      return readDate(column, {
+        format: 'YYYY-MM-DD',
+        from: `DATE '0001-01-01'`,
+        end: `DATE '10000-01-01'`,
+      });
     case 'interval':
       return INTERVAL_PARTS.map((part) => `extract(${part} FROM ${column})::bigint`).join(` || ' ' || `);
-    case 'string':
-      return type.loose === true ? `${column}::text` : column;
     case 'list':
       return type.storage === 'text' ? column : readArray(column, type.of);
     default:
@@ -106,11 +109,22 @@ function read(column: string, type: DataType): string {
   }
 }
 
-const KINDS_READ_AS_TEXT: ReadonlySet<DataKind> = new Set(['time', 'bigint', 'decimal', 'enum', 'json']);
+const KINDS_READ_AS_TEXT: ReadonlySet<DataKind> = new Set([
+  'string',
+  'uuid',
+  'time',
+  'bigint',
+  'decimal',
+  'enum',
+  'json',
+]);
 
 /** Formats a date independently of DateStyle; values without such a format (infinity, before the year 1) are cast to text. */
-function readDate(column: string, { format, end }: { format: string; end: string }): string {
-  return `CASE WHEN ${column} >= '0001-01-01' AND ${column} < '${end}' THEN to_char(${column}, '${format}') ELSE ${column}::text END`;
+function readDate(
+  column: string,
+  { format, from, end }: Readonly<Record<'format' | 'from' | 'end', string>>,
+): string {
+  return `CASE WHEN ${column} >= ${from} AND ${column} < ${end} THEN to_char(${column}, '${format}') ELSE ${column}::text END`;
 }
 
 /** Parts read as integers, which are independent of IntervalStyle. */
@@ -133,14 +147,8 @@ function decode(raw: unknown, type: DataType): Json {
       return instantOf(String(raw), type.zoned ? 'utc' : 'local', type.digits);
     case 'interval':
       return decodeInterval(raw);
-    case 'integer':
-      return Number(raw);
-    case 'float':
-      return decodeFloat(raw);
     case 'list':
       return type.storage === 'text' ? decodeStored(raw, type) : decodeArray(raw, type.of);
-    case 'boolean':
-      return raw === true || raw === 'true';
     default:
       return decodeStored(raw, type);
   }

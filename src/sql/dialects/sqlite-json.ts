@@ -1,4 +1,5 @@
 import type { DataType } from '../../core/schema/data-type.js';
+import { TEXT_SEPARATOR } from '../../core/values/json-scanner.js';
 import { STORED_JSON } from '../stored-json.js';
 import type { JsonColumn, JsonMember, JsonSql, JsonWriter, PickedValues } from './json-writer.js';
 
@@ -13,6 +14,7 @@ export const sqliteJson: JsonWriter = {
   linkPrefix: (text) => text,
   object,
   joinRows: (column) => `group_concat(${column}, ',')`,
+  joinTexts: (column) => `group_concat(${column}, char(${TEXT_SEPARATOR}))`,
   valuesAt,
   subtypeTables: `SELECT DISTINCT t.name AS name FROM (SELECT name, type FROM sqlite_master UNION ALL SELECT name, type FROM sqlite_temp_master) t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND c.hidden = 2`,
 };
@@ -59,14 +61,11 @@ function columnOf(type: DataType): JsonColumn | undefined {
   }
 }
 
-/**
- * JSON whose text the process parses. The guard keeps one invalid text from being completed by the next: values of other
- * classes and invalid texts are read one by one.
- */
+/** JSON whose text the process parses. Values of other classes are read one by one. */
 const STORED_TEXT: JsonColumn = {
   of: (column) => ({
     sql: `json('${STORED_JSON}')`,
-    guard: `(${column} IS NULL OR (typeof(${column}) = 'text' AND json_valid(${column})))`,
+    guard: isKind(column, 'text'),
   }),
   pattern: '\\[\\]',
   stored: (column) => `coalesce(${column}, 'null')`,

@@ -5,7 +5,7 @@ import type { Bind, Comparison, DatabaseError, Dialect, TextPart } from './diale
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
 import { sqliteReturning } from './sqlite-returning.js';
-import { decodeFloat, decodeStored } from './decode-stored.js';
+import { decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../core/values/numbers.js';
 import { instantOf, wallClockOf } from './local-time.js';
 
@@ -78,18 +78,12 @@ function formatDecimal(raw: unknown, scale: number | undefined): string {
 
 function decode(raw: unknown, type: DataType): Json {
   switch (type.kind) {
-    case 'boolean':
-      return raw !== 0 && raw !== '0' && raw !== false;
     case 'bigint':
       return String(raw);
     case 'decimal':
       return formatDecimal(raw, type.scale);
     case 'datetime':
       return instantOf(String(raw), 'utc', type.digits);
-    case 'float':
-      return decodeFloat(raw);
-    case 'string':
-      return String(raw);
     default:
       return decodeStored(raw, type);
   }

@@ -87,21 +87,28 @@ export class JsonListReader {
     const { plan, kind } = list;
     const readsCursor = after !== undefined || this.longLists.has(kind);
     const part = { after, limit, readsCursor };
-    const toPage = (records: Records | undefined): MaybePromise<JsonListPage | undefined> =>
-      records &&
-      mapMaybe(this.decodePage(list, part, records) ?? this.serializePage(list, after, limit), (page) => {
-        if (!page) return undefined;
-        if (!readsCursor && page.count === limit) {
-          // Earlier lists of this kind had one page. This one is read again, with its cursor.
-          this.longLists.add(kind);
-          return this.readPage(list, after, limit);
-        }
-        this.rows.pageSize.learn(page.count, page.text.length);
-        return page;
-      });
+    const complete = (page: JsonListPage | undefined): MaybePromise<JsonListPage | undefined> => {
+      if (!page) return undefined;
+      if (!readsCursor && page.count === limit) {
+        // Earlier lists of this kind had one page. This one is read again, with its cursor.
+        this.longLists.add(kind);
+        return this.readPage(list, after, limit);
+      }
+      this.rows.pageSize.learn(page.count, page.text.length);
+      return page;
+    };
+    const inProcess = (): MaybePromise<JsonListPage | undefined> =>
+      mapMaybe(this.serializePage(list, after, limit), complete);
+    const toPage = (records: Records | undefined): MaybePromise<JsonListPage | undefined> => {
+      const page = records && this.decodePage(list, part, records);
+      return records && (page ? complete(page) : inProcess());
+    };
     try {
       const statement = this.pageStatement(list, part);
-      const read = mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), toPage);
+      const read = this.rows.readJson(
+        () => mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), toPage),
+        () => mapMaybe(after ? undefined : this.rows.assertParentExists(plan), inProcess),
+      );
       return isPromise(read)
         ? read.catch((error: unknown) => this.rows.rethrowAfterParent(plan, error))
         : read;

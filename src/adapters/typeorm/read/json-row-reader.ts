@@ -10,6 +10,7 @@ import { Scope } from '../../../sql/query-scope.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { insertStoredJson } from '../../../sql/stored-json.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
+import type { Records } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
 import type { RowReader, RowReaderTools } from './row-reader.js';
@@ -51,13 +52,17 @@ export class JsonRowReader {
         parameters: scope.parameters,
       };
     });
-    return mapMaybe(this.connections.read(statement, 'replica', requester), ([record]) => {
+    const toRow = ([record]: Records): MaybePromise<JsonRow | undefined> => {
       if (!record) return undefined;
       const text = readText(record, json);
       if (text === undefined) return this.serializeRow(plan, output);
       const validatorValues = validators ? decodeRecord(record.slice(1), columns, this.dialect) : [];
       return { text, validatorValues };
-    });
+    };
+    return this.rows.readJson(
+      () => mapMaybe(this.connections.read(statement, 'replica', requester), toRow),
+      () => this.serializeRow(plan, output),
+    );
   }
 
   private async serializeRow(plan: RetrievePlan, { represent }: JsonOutput): Promise<JsonRow | undefined> {
@@ -80,5 +85,5 @@ function readText(record: readonly unknown[], json: JsonRows): string | undefine
   const [text] = record;
   if (typeof text !== 'string' || !json.isValidJson(text)) return undefined;
   const texts = record.slice(record.length - json.stored.length);
-  return insertStoredJson(text, json.stored, { texts, count: 1, skipped: 0 });
+  return insertStoredJson(text, json.stored, { texts, total: 1, count: 1, skipped: 0 });
 }

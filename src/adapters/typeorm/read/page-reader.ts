@@ -62,11 +62,14 @@ export class PageReader {
   /** As `rows`, with the rows as one text, which the database writes where possible. */
   json(plan: PagePlan, output: JsonOutput): MaybePromise<PageOf<string>> {
     const json = this.reader.jsonRowsFor(output);
-    if (!json) return this.rows(plan).then((page) => serializePage(page, output));
+    if (!json) return this.serialize(plan, output);
     try {
       const statement = this.jsonStatement(plan, output, json);
-      const read = mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), (records) =>
-        records ? this.decodePage(records, { plan, output, json }) : { ...EMPTY, rows: '' },
+      const toPage = (records: Records | undefined): MaybePromise<PageOf<string>> =>
+        records ? this.decodePage(records, { plan, output, json }) : { ...EMPTY, rows: '' };
+      const read = this.reader.readJson(
+        () => mapMaybe(this.connections.readUnlessAborted(statement, plan.requester), toPage),
+        () => this.serialize(plan, output),
       );
       return isPromise(read)
         ? read.catch((error: unknown) => this.reader.rethrowAfterParent(plan, error))
@@ -107,7 +110,7 @@ export class PageReader {
       scope: { dialect: this.dialect, resource: plan.resource },
     });
     // The page has a row that the database cannot serialize.
-    if (text === undefined) return this.rows(plan).then((page) => serializePage(page, output));
+    if (text === undefined) return this.serialize(plan, output);
     const count = plan.count && knownCount(plan.count, counted, this.dialect);
     if (plan.count && !count)
       return this.estimate(plan).then((estimated) => ({
@@ -119,6 +122,11 @@ export class PageReader {
         count: estimated,
       }));
     return { rows: text, size, more, first, last, count };
+  }
+
+  private async serialize(plan: PagePlan, { represent }: JsonOutput): Promise<PageOf<string>> {
+    const { rows, ...page } = await this.rows(plan);
+    return { ...page, rows: rowsToJson(rows, represent) };
   }
 
   private jsonStatement(plan: PagePlan, { basePath }: JsonOutput, json: JsonRows): Statement {
@@ -194,10 +202,6 @@ function pageAt(plan: PagePlan, position: readonly unknown[]): JsonPage {
     from: from && { ...from, values: position.slice(0, from.values.length) },
     offset: plan.offset === 0 ? 0 : (position.at(-1) as number),
   };
-}
-
-function serializePage({ rows, ...page }: PageOf<readonly Row[]>, { represent }: JsonOutput): PageOf<string> {
-  return { ...page, rows: rowsToJson(rows, represent) };
 }
 
 /** The order values are the last columns of a record. */

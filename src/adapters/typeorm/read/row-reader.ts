@@ -4,7 +4,7 @@ import type { JsonOutput } from '../../../core/data-adapter.js';
 import { NotFound } from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
-import { mapMaybe } from '../../../core/maybe-promise.js';
+import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
@@ -152,6 +152,26 @@ export class RowReader {
   /** The serialization of rows by the database; undefined if rows are serialized in this process. */
   jsonRowsFor({ isDefault }: Pick<JsonOutput, 'isDefault'>): JsonRows | undefined {
     return isDefault && !this.needsEntities() ? (this.json ??= this.compileJson()).rows : undefined;
+  }
+
+  /** Reads rows as the database writes them, or by `general` if it cannot because of a column's type; from then on no rows are. */
+  readJson<Result>(
+    read: () => MaybePromise<Result>,
+    general: () => MaybePromise<Result>,
+  ): MaybePromise<Result> {
+    const readOtherwise = (error: unknown): MaybePromise<Result> => {
+      if (this.dialect.json?.isTypeError?.(error) !== true) throw error;
+      return mapMaybe(general(), (result) => {
+        this.json = { rows: undefined };
+        return result;
+      });
+    };
+    try {
+      const result = read();
+      return isPromise(result) ? result.catch(readOtherwise) : result;
+    } catch (error) {
+      return readOtherwise(error);
+    }
   }
 
   private compileJson(): { readonly rows: JsonRows | undefined } {
