@@ -22,7 +22,8 @@ export interface Comparison {
 /** A database error, classified independently of the dialect. Columns are database names. */
 export type DatabaseError =
   | { readonly kind: 'unique'; readonly columns?: readonly string[]; readonly constraint?: string }
-  | { readonly kind: 'foreign-key' }
+  /** `table`: the one that refers to the row, or the one whose row refers to none. */
+  | { readonly kind: 'foreign-key'; readonly table?: string }
   | { readonly kind: 'not-null'; readonly column?: string }
   | { readonly kind: 'check' }
   /** The value is out of range or malformed for the column. */
@@ -110,6 +111,9 @@ export interface Dialect {
         index: string,
       ) => { readonly sql: string; readonly parameters: readonly unknown[] })
     | undefined;
+  /** A query for the tables whose foreign keys restrict deletions from a table, as `c0`; undefined if errors name them. */
+  readonly restrictingTables:
+    ((table: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;
   /** Closes a driver's connection, so that its pool opens another one. */
   discard(connection: unknown): void;
   /** Undefined if statements are executed synchronously and so cannot be cancelled. */

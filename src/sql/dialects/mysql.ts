@@ -72,6 +72,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
       match === 'regex' ? `${column} REGEXP ${placeholder}` : `MATCH (${column}) AGAINST (${placeholder})`,
     cursor,
     errorFor,
+    restrictingTables: undefined,
     indexColumns: ({ name, database }, index) => ({
       sql: 'SELECT column_name AS c0 FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? ORDER BY seq_in_index',
       parameters: [database ?? null, name, index],
@@ -279,10 +280,16 @@ function constraintViolation(code: string, message: string): DatabaseError | und
     case 'ER_CHECK_CONSTRAINT_VIOLATED':
       return { kind: 'check' };
     default:
-      if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code)) return { kind: 'foreign-key' };
+      if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code)) return foreignKeyError(message);
       if (!DATA_ERRORS.has(code)) return undefined;
       return { kind: 'data', ...columnIn(message, /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/) };
   }
+}
+
+/** The message is localized, but for "(`database`.`table`, CONSTRAINT …". */
+function foreignKeyError(message: string): DatabaseError {
+  const table = /`\.`((?:[^`]|``)+)`, CONSTRAINT /.exec(message)?.[1]?.replaceAll('``', '`');
+  return table === undefined ? { kind: 'foreign-key' } : { kind: 'foreign-key', table };
 }
 
 function columnIn(message: string, pattern: RegExp): { readonly column?: string } {

@@ -49,6 +49,7 @@ export const postgres: Dialect = {
     rows: (result) => numberIn(result, 'Plan Rows'),
   },
   errorFor,
+  restrictingTables: undefined,
   indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
   canceller: postgresCanceller,
@@ -229,7 +230,7 @@ function errorFor(error: unknown): DatabaseError | undefined {
       return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')) };
     case '23001':
     case '23503':
-      return { kind: 'foreign-key' };
+      return foreignKeyError(text('table'));
     case '23502':
       return notNullError(text('column'));
     case '23514':
@@ -245,6 +246,10 @@ function errorFor(error: unknown): DatabaseError | undefined {
 
 function notNullError(column: string | undefined): DatabaseError {
   return column === undefined ? { kind: 'not-null' } : { kind: 'not-null', column };
+}
+
+function foreignKeyError(table: string | undefined): DatabaseError {
+  return table === undefined ? { kind: 'foreign-key' } : { kind: 'foreign-key', table };
 }
 
 function isUnprepared(code: string, message = ''): boolean {

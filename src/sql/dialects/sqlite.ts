@@ -44,6 +44,10 @@ export const sqlite: Dialect = {
   json: sqliteJson,
   estimate: undefined,
   errorFor,
+  restrictingTables: (table) => ({
+    sql: `SELECT m.name AS c0 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_delete IN ('RESTRICT', 'NO ACTION')`,
+    parameters: [table],
+  }),
   indexColumns: undefined,
   // The shared connection is not closed.
   discard: () => undefined,

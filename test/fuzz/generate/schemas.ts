@@ -233,7 +233,7 @@ function mappedThrough(
     target: target.name,
     nullable: false,
     unique: false,
-    onDelete: 'CASCADE',
+    onDelete: random.pick(['CASCADE', 'CASCADE', 'NO ACTION'] as const),
   });
   const word = `link${index}`;
   return {

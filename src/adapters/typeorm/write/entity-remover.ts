@@ -1,25 +1,29 @@
-import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
-import type { DataSource } from 'typeorm';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { unjoinedRelations } from '../metadata/describe-relations.js';
 import { classOf } from '../metadata/inheritance.js';
 import { whereIdentity } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
+import { UndeclaredPairs } from './undeclared-pairs.js';
 
 /** A row to be removed. */
 export interface Removal {
   readonly identity: readonly Json[];
-  /** Whether TypeORM has loaded this key exactly. */
-  readonly isKeyExact: boolean;
+  /** The entity as it was before a hook received it. */
+  readonly loaded: ObjectLiteral;
 }
 
-/** Removes entities by TypeORM's own statements, or soft-deletes them. */
+/**
+ * Removes rows, or soft-deletes them, and calls the listeners and subscribers as TypeORM does. TypeORM's own `remove` would
+ * first delete the rows of the many-to-many relations, whatever the foreign keys say.
+ */
 export class EntityRemover {
   private readonly metadata: EntityMetadata;
   private readonly dataSource: DataSource;
-  private readonly isUnjoined: boolean;
+  private readonly isSoft: boolean;
+  private readonly pairs: UndeclaredPairs;
 
   constructor(
     private readonly resource: ResourceSchema,
@@ -29,48 +33,93 @@ export class EntityRemover {
     const { metadata, dataSource } = tools.tables.of(resource);
     this.metadata = metadata;
     this.dataSource = dataSource;
-    this.isUnjoined = unjoinedRelations(metadata).length > 0;
+    this.isSoft = metadata.deleteDateColumn !== undefined;
+    this.pairs = new UndeclaredPairs(resource, tools);
   }
 
-  async remove(entity: ObjectLiteral, { identity, isKeyExact }: Removal, runner: QueryRunner): Promise<void> {
-    if (!isKeyExact) {
-      await this.deleteByIdentity(identity, runner);
-      return;
+  async remove(entity: ObjectLiteral, { identity, loaded }: Removal, runner: QueryRunner): Promise<void> {
+    const { isSoft } = this;
+    const { broadcaster } = runner;
+    const metadata = this.dataSource.getMetadata(classOf(entity, this.metadata));
+    const cascades = metadata.relations.filter(
+      (each) => this.cascadesOver(each) && each.getEntityValue(entity) !== each.getEntityValue(loaded),
+    );
+    await broadcaster.broadcast(isSoft ? 'BeforeSoftRemove' : 'BeforeRemove', metadata, entity, loaded);
+    await this.removeRelated(
+      entity,
+      cascades.filter(({ isOwning }) => !isOwning),
+      runner,
+    );
+    if (isSoft) await this.softDelete(entity, identity, runner);
+    else await this.delete(identity, runner);
+    await this.removeRelated(
+      entity,
+      cascades.filter(({ isOwning }) => isOwning),
+      runner,
+    );
+    await withoutKey(entity, isSoft ? [] : metadata.primaryColumns, () =>
+      broadcaster.broadcast(isSoft ? 'AfterSoftRemove' : 'AfterRemove', metadata, entity, loaded),
+    );
+  }
+
+  /** Whether TypeORM removes related objects over this relation. TypeORM 0.3 does so in soft deletions only. */
+  private cascadesOver({ isCascadeRemove, isCascadeSoftRemove }: RelationMetadata): boolean {
+    return this.isSoft ? isCascadeSoftRemove : isCascadeRemove && 'dataSource' in this.metadata;
+  }
+
+  /** Removes the objects that a hook has assigned to these relations. */
+  private async removeRelated(
+    entity: ObjectLiteral,
+    relations: readonly RelationMetadata[],
+    { manager }: QueryRunner,
+  ): Promise<void> {
+    for (const relation of relations) {
+      const { target } = relation.inverseEntityMetadata;
+      const related = ([] as unknown[])
+        .concat(relation.getEntityValue(entity) as unknown)
+        .filter((each): each is ObjectLiteral => typeof each === 'object' && each !== null);
+      if (this.isSoft) await manager.softRemove(target, related);
+      else await manager.remove(target, related);
     }
-    const target = classOf(entity, this.metadata);
-    if (this.metadata.deleteDateColumn) {
-      await runner.manager.softRemove(target, entity);
-      return;
-    }
+  }
+
+  private async delete(identity: readonly Json[], runner: QueryRunner): Promise<void> {
     await this.tree?.beforeDelete(identity[0] ?? null, runner);
-    if (this.isUnjoined) await this.removeWithoutJunctions(entity, identity, runner);
-    else await runner.manager.remove(target, entity);
+    await this.pairs.delete(identity, runner);
+    await runner.manager
+      .createQueryBuilder()
+      .callListeners(false)
+      .delete()
+      .from(this.metadata.target)
+      .whereInIds([whereIdentity(identity, this.resource, this.metadata)])
+      .execute();
   }
 
-  /**
-   * Deletes the row and calls the listeners, without the junction rows that TypeORM would query in a junction table
-   * that does not exist.
-   */
-  private async removeWithoutJunctions(
+  /** Assigns the date of the deletion to the entity. */
+  private async softDelete(
     entity: ObjectLiteral,
     identity: readonly Json[],
     runner: QueryRunner,
   ): Promise<void> {
-    const metadata = this.dataSource.getMetadata(classOf(entity, this.metadata));
-    await runner.broadcaster.broadcast('BeforeRemove', metadata, entity, entity);
-    await this.deleteByIdentity(identity, runner, false);
-    await runner.broadcaster.broadcast('AfterRemove', metadata, entity, entity);
+    await runner.manager
+      .createQueryBuilder()
+      .callListeners(false)
+      .softDelete()
+      .from(this.metadata.target)
+      .whereEntity(entity)
+      .whereInIds([whereIdentity(identity, this.resource, this.metadata)])
+      .execute();
   }
+}
 
-  private async deleteByIdentity(
-    identity: readonly Json[],
-    runner: QueryRunner,
-    listeners = true,
-  ): Promise<void> {
-    const builder = runner.manager.createQueryBuilder().callListeners(listeners);
-    const where = [whereIdentity(identity, this.resource, this.metadata)];
-    if (this.metadata.deleteDateColumn)
-      await builder.softDelete().from(this.metadata.target).whereInIds(where).execute();
-    else await builder.delete().from(this.metadata.target).whereInIds(where).execute();
-  }
+/** Runs listeners that see a removed entity as TypeORM shows it: without its key. */
+async function withoutKey(
+  entity: ObjectLiteral,
+  columns: EntityMetadata['primaryColumns'],
+  listen: () => Promise<void>,
+): Promise<void> {
+  const values = columns.map((column): unknown => column.getEntityValue(entity));
+  for (const column of columns) column.setEntityValue(entity, undefined);
+  await listen();
+  for (const [index, column] of columns.entries()) column.setEntityValue(entity, values[index]);
 }

@@ -1,5 +1,4 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
-import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
@@ -9,6 +8,7 @@ import { applyValues, columnIds, identityOf, setRelation, whereIdentity } from '
 import type { ReferencedValues } from './entity-values.js';
 import { JsonArrays } from './json-arrays.js';
 import type { ListenerRelations } from './listener-relations.js';
+import type { LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
 import { sharesColumns, withoutSharedColumns, writtenIds } from './shared-columns.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
@@ -20,8 +20,8 @@ export interface Change {
   readonly isKeyExact: boolean;
   readonly values: FieldValues;
   readonly referenced: ReferencedValues;
-  /** The relations that were null before the update. */
-  readonly empty: readonly RelationMetadata[];
+  /** The relations to be left out of the save unless they have changed. */
+  readonly unchanged: readonly LoadedRelation[];
   /** Whether a hook has received the entity, and may have changed more than the body. */
   readonly hooked: boolean;
 }
@@ -108,7 +108,7 @@ export class EntitySaver {
   ): Promise<readonly ColumnValue[]> {
     await this.parts.related?.load(entity, runner);
     const save = (): Promise<void> =>
-      saveWithoutEmptyRelations(entity, change.empty, () =>
+      saveWithout(entity, change.unchanged, () =>
         this.saveColumnsOnce(entity, change, () =>
           runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
         ),
@@ -189,18 +189,15 @@ function canSaveEmbedded({ embeddeds }: Pick<EntityMetadata, 'embeddeds'>): bool
   );
 }
 
-/**
- * Saves without the relations that stay null. TypeORM takes such a null for a change, and would call listeners and
- * write.
- */
-async function saveWithoutEmptyRelations(
+/** Saves without these relations, unless they have changed. They are restored afterwards. */
+async function saveWithout(
   entity: ObjectLiteral,
-  empty: readonly RelationMetadata[],
+  relations: readonly LoadedRelation[],
   save: () => Promise<unknown>,
 ): Promise<void> {
-  const hidden = empty.filter((relation) => relation.getEntityValue(entity) === null);
-  for (const relation of hidden) setRelation(entity, relation, undefined);
+  const hidden = relations.filter(({ relation, value }) => relation.getEntityValue(entity) === value);
+  for (const { relation } of hidden) setRelation(entity, relation, undefined);
   await save();
-  for (const relation of hidden)
-    if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, null);
+  for (const { relation, value } of hidden)
+    if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, value);
 }

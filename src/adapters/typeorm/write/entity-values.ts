@@ -113,11 +113,7 @@ function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[
  * Assigns a relation. TypeORM's own setter merges into the current object, which would rename a loaded row, and ignores
  * null.
  */
-export function setRelation(
-  entity: ObjectLiteral,
-  relation: RelationMetadata,
-  value: ObjectLiteral | null | undefined,
-): void {
+export function setRelation(entity: ObjectLiteral, relation: RelationMetadata, value: unknown): void {
   const holder = relation.embeddedMetadata
     ? relation.embeddedMetadata.embeddedMetadataTree.reduce<ObjectLiteral>(
         (at, embedded) => (at[embedded.propertyName] ??= embedded.create()) as ObjectLiteral,

@@ -138,11 +138,11 @@ export class EntityWriter extends StepWriter {
         const entity = key && (await this.entities.load(key, runner));
         if (!key || !entity) return notFound(undefined);
         const isKeyExact = this.entities.restoreKey(entity, key);
-        const empty = this.entities.emptyRelations(entity);
+        const unchanged = this.entities.unchangedRelations(entity);
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.model, { values: plan.values, referenced });
-        const change = { identity: key, isKeyExact, values: plan.values, referenced, empty, hooked };
+        const change = { identity: key, isKeyExact, values: plan.values, referenced, unchanged, hooked };
         return prepared(
           () => this.performUpdate(plan, { entity, change, runner }),
           await this.errorsOf(entity, plan, [errors]),
@@ -189,17 +189,16 @@ export class EntityWriter extends StepWriter {
           { columns: this.resource.identity, where: plan.where, expected: plan.expected },
           { runner, tools: this.tools },
         );
-        // Without its relations: TypeORM would cascade into related objects that were loaded with it.
-        const entity =
-          key && (await this.entities.loadWith(this.related?.loadableOnRemoval ?? [], key, runner));
+        const entity = key && (await this.entities.load(key, runner));
         return key && entity
           ? prepared(() => this.performDelete(plan, { entity, identity: key, runner }))
           : notFound(false);
       },
       translateError: async (error) => {
-        if (isRestException(error) || this.tools.dialect.errorFor(error)?.kind !== 'foreign-key')
-          return error;
-        return new RestrictedDeletion(await findReferrer(plan, this.tools));
+        const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
+        return refusal?.kind === 'foreign-key'
+          ? new RestrictedDeletion(await findReferrer(plan, refusal, this.tools))
+          : error;
       },
     };
   }
@@ -208,15 +207,15 @@ export class EntityWriter extends StepWriter {
     { hooks }: DeletePlan,
     { entity, identity, runner }: { entity: ObjectLiteral; identity: readonly Json[]; runner: QueryRunner },
   ): Promise<boolean> {
-    const isKeyExact = this.entities.restoreKey(entity, identity);
+    this.entities.restoreKey(entity, identity);
+    await this.related?.load(entity, runner);
+    const loaded = Object.create(
+      Object.getPrototypeOf(entity) as object,
+      Object.getOwnPropertyDescriptors(entity),
+    ) as ObjectLiteral;
     await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
-    await this.related?.load(entity, runner, true);
-    // TypeORM deletes the key of an entity that it removes, and the hook needs it.
-    const removed: ObjectLiteral = hooks.after
-      ? Object.assign(Object.create(Object.getPrototypeOf(entity) as object) as ObjectLiteral, entity)
-      : entity;
-    await this.remover.remove(entity, { identity, isKeyExact }, runner);
-    await runHook(hooks.after, removed, { runner, dialect: this.tools.dialect });
+    await this.remover.remove(entity, { identity, loaded }, runner);
+    await runHook(hooks.after, entity, { runner, dialect: this.tools.dialect });
     return true;
   }
 

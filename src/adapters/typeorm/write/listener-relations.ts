@@ -39,24 +39,9 @@ export class ListenerRelations {
       : new ListenerRelations([...wanted].map(([relation, nested]) => ({ relation, nested })));
   }
 
-  /**
-   * The properties that may be loaded on an entity that is removed: through the others TypeORM would remove the related
-   * objects too.
-   */
-  get loadableOnRemoval(): readonly string[] {
-    return this.wanted.flatMap(({ relation }) =>
-      isRemovedOver(relation) || relation.embeddedMetadata ? [] : relation.propertyPath,
-    );
+  async load(entity: ObjectLiteral, runner: QueryRunner): Promise<void> {
+    for (const each of this.wanted) await loadRelated(entity, each, runner);
   }
-
-  async load(entity: ObjectLiteral, runner: QueryRunner, removing = false): Promise<void> {
-    for (const { relation, nested } of this.wanted)
-      if (!removing || !isRemovedOver(relation)) await loadRelated(entity, { relation, nested }, runner);
-  }
-}
-
-function isRemovedOver({ isCascadeRemove, isCascadeSoftRemove }: RelationMetadata): boolean {
-  return isCascadeRemove || isCascadeSoftRemove;
 }
 
 function addPath(tree: Tree, path: string): void {

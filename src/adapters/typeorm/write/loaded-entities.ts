@@ -9,10 +9,16 @@ import { identityOf, setColumns, setRelation, whereIdentity } from './entity-val
 import type { WriterTools } from './row-writer.js';
 import { selectForUpdate } from './select-for-update.js';
 
+/** A relation of a loaded entity, and its value. */
+export interface LoadedRelation {
+  readonly relation: RelationMetadata;
+  readonly value: unknown;
+}
+
 /** Loads the entities of rows that are written, by their keys. */
 export class LoadedEntities {
   private readonly metadata: EntityMetadata;
-  private readonly forward: readonly string[];
+  private readonly forward: string[];
   /**
    * The keys of forward relations in embedded objects. TypeORM 0.3 does not load them if the embedded object has no other
    * value, and so is not created.
@@ -32,25 +38,15 @@ export class LoadedEntities {
 
   /** Loads an entity with the keys of its forward relations, as validators and listeners expect them. */
   async load(identity: readonly Json[], runner: QueryRunner): Promise<ObjectLiteral | null> {
-    const entity = await this.loadWith(this.forward, identity, runner);
-    if (entity && this.embeddedKeys.length > 0) await this.loadEmbeddedKeys(entity, identity, runner);
-    return entity;
-  }
-
-  /** Loads an entity with the keys of these relations only. */
-  async loadWith(
-    relations: readonly string[],
-    identity: readonly Json[],
-    runner: QueryRunner,
-  ): Promise<ObjectLiteral | null> {
+    const relations = this.forward;
     const entity = await runner.manager.findOne<ObjectLiteral>(this.metadata.target, {
       where: whereIdentity(identity, this.resource, this.metadata),
       loadEagerRelations: false,
-      ...(relations.length > 0
-        ? { loadRelationIds: { relations: [...relations], disableMixedMap: true } }
-        : {}),
+      ...(relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {}),
     });
-    if (entity) this.setEmptyToNull(entity, relations);
+    if (!entity) return null;
+    this.setEmptyToNull(entity);
+    if (this.embeddedKeys.length > 0) await this.loadEmbeddedKeys(entity, identity, runner);
     return entity;
   }
 
@@ -72,8 +68,9 @@ export class LoadedEntities {
    * Sets relations without a row to null. TypeORM loads their keys as an object without values, and would insert it as a
    * new row.
    */
-  private setEmptyToNull(entity: ObjectLiteral, paths: readonly string[]): void {
-    for (const relation of this.metadata.relations.filter((each) => paths.includes(each.propertyPath))) {
+  private setEmptyToNull(entity: ObjectLiteral): void {
+    for (const relation of this.metadata.relations) {
+      if (!this.forward.includes(relation.propertyPath)) continue;
       const related = relation.getEntityValue(entity) as ObjectLiteral | null | undefined;
       const empty =
         typeof related === 'object' &&
@@ -85,11 +82,14 @@ export class LoadedEntities {
     }
   }
 
-  /** The relations of a loaded entity that are null. */
-  emptyRelations(entity: ObjectLiteral): readonly RelationMetadata[] {
-    return this.metadata.relations.filter(
-      (relation) => relation.isWithJoinColumn && relation.getEntityValue(entity) === null,
-    );
+  /**
+   * The values of a loaded entity that `save` would take for changes: forward relations that are null, and what the class or
+   * `@AfterLoad` has assigned to the other relations, for which TypeORM would delete pairs and change or delete other rows.
+   */
+  unchangedRelations(entity: ObjectLiteral): readonly LoadedRelation[] {
+    return this.metadata.relations
+      .map((relation) => ({ relation, value: relation.getEntityValue(entity) as unknown }))
+      .filter(({ relation, value }) => (relation.isWithJoinColumn ? value === null : value !== undefined));
   }
 
   /**

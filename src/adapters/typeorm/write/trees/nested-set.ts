@@ -72,6 +72,19 @@ export class NestedSet implements TreeShape {
     throw this.secondRoot();
   }
 
+  /** Closes the gap that the subtree leaves. */
+  async remove(key: Json, runner: QueryRunner): Promise<void> {
+    const bounds = await this.readBounds(key, runner);
+    if (!bounds) return;
+    const { left, right } = bounds;
+    const closed = (column: string): string =>
+      `${column} = CASE WHEN ${column} > ${right} THEN ${column} - ${right - left + 1} ELSE ${column} END`;
+    await this.tree.run(
+      runner,
+      () => `UPDATE ${this.tree.path} SET ${closed(this.left)}, ${closed(this.right)}`,
+    );
+  }
+
   private async put(key: Json, { left, right }: Bounds, runner: QueryRunner): Promise<void> {
     const { tree } = this;
     await tree.run(
@@ -82,16 +95,22 @@ export class NestedSet implements TreeShape {
   }
 
   private async boundsOf(key: Json, runner: QueryRunner): Promise<Bounds> {
+    const bounds = await this.readBounds(key, runner);
+    if (!bounds)
+      throw new Error(`The ${this.tree.metadata.name} ${String(key)} has no place in its nested set`);
+    return bounds;
+  }
+
+  /** Undefined for a row that was not written through TypeORM. */
+  private async readBounds(key: Json, runner: QueryRunner): Promise<Bounds | undefined> {
     const { tree } = this;
     const [record] = await tree.run(
       runner,
       (bind) =>
         `SELECT ${this.left} AS c0, ${this.right} AS c1 FROM ${tree.path} WHERE ${tree.key} = ${bind.key(key)}`,
     );
-    const bounds = { left: Number(record?.c0), right: Number(record?.c1) };
-    if (!Number.isInteger(bounds.left) || !Number.isInteger(bounds.right))
-      throw new Error(`The ${tree.metadata.name} ${String(key)} has no place in its nested set`);
-    return bounds;
+    const bounds = { left: Number(record?.c0 ?? NaN), right: Number(record?.c1 ?? NaN) };
+    return Number.isInteger(bounds.left) && Number.isInteger(bounds.right) ? bounds : undefined;
   }
 
   private secondRoot(): InvalidInput {

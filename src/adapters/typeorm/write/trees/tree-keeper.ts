@@ -66,8 +66,9 @@ export class TreeKeeper {
 
   /** Children become roots if they outlive their parent. */
   async beforeDelete(key: Json, runner: QueryRunner): Promise<void> {
-    if (this.table.metadata.treeParentRelation?.onDelete !== 'SET NULL') return;
-    for (const child of await this.table.childrenOf(key, runner)) await this.shape.detach(child, runner);
+    if (this.table.metadata.treeParentRelation?.onDelete === 'SET NULL')
+      for (const child of await this.table.childrenOf(key, runner)) await this.shape.detach(child, runner);
+    await this.shape.remove?.(key, runner);
   }
 
   /** Whether the field is the parent relation, or the plain column of its foreign key. */

@@ -9,4 +9,6 @@ export interface TreeShape {
   move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>>;
   /** Detaches a row from its parent, which will be deleted. */
   detach(key: Json, runner: QueryRunner): Promise<void>;
+  /** Removes a row, which will be deleted with its descendants, from the data of the others. */
+  remove?(key: Json, runner: QueryRunner): Promise<void>;
 }
