@@ -3,6 +3,49 @@ import tseslint from 'typescript-eslint';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
+/**
+ * Nest, Express, Fastify and tracers replace handlers, routes, classes and enhancers by their own: what they have had in hand
+ * is recognized by metadata, route configuration or symbols of ours (ARCHITECTURE.md). Files that may key a weak collection,
+ * by what their keys are.
+ */
+const WEAK_KEYS = {
+  'objects of the compiled model, or of one request of ours': [
+    'src/core/contracts/conditional.ts',
+    'src/features/**/*.ts',
+    'src/request/**/*.ts',
+    'src/sql/**/*.ts',
+    'src/adapters/typeorm/typeorm-adapter.ts',
+  ],
+  'data sources, their metadata, and connections of their drivers': [
+    'src/adapters/typeorm/connection/*.ts',
+    'src/adapters/typeorm/write/direct-writer.ts',
+  ],
+  'classes of entities, as TypeORM itself keeps them': [
+    'src/decorators/metadata-storage.ts',
+    'src/adapters/class-validator/entity-validator.ts',
+  ],
+  'the RestServer of an application': [
+    'src/http/express/express-platform.ts',
+    'src/http/fastify/fastify-platform.ts',
+  ],
+  'requests and servers of Node': [
+    'src/http/express/express-exchange.ts',
+    'src/http/express/express-route-index.ts',
+    'src/http/fastify/fastify-malformed-urls.ts',
+    'src/http/write-response.ts',
+  ],
+};
+const IDENTITY_OF_HANDLERS = {
+  selector:
+    'BinaryExpression[operator=/^[!=]==?$/] > CallExpression[callee.property.name=/^get(Handler|Class)$/]',
+  message: 'Others replace handlers and classes: read metadata (http/handler-kind.ts).',
+};
+const WEAK_COLLECTIONS = {
+  selector: 'NewExpression[callee.name=/^Weak(Map|Set)$/]',
+  message:
+    'What Nest, Express, Fastify and tracers have had in hand is not recognized by identity. For other keys, name the file in WEAK_KEYS of eslint.config.js.',
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -52,6 +95,14 @@ export default tseslint.config(
   // Handlers of events call functions of objects that hold no state of their own.
   { files: ['ui/**/*.ts', 'ui/**/*.tsx'], rules: { '@typescript-eslint/unbound-method': 'off' } },
   { files: ['src/**/*.ts'], ignores: ['**/*.spec.ts'], rules: { 'max-lines': ['error', 300] } },
+  {
+    files: ['src/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', IDENTITY_OF_HANDLERS, WEAK_COLLECTIONS] },
+  },
+  {
+    files: Object.values(WEAK_KEYS).flat(),
+    rules: { 'no-restricted-syntax': ['error', IDENTITY_OF_HANDLERS] },
+  },
   // A row of a table of cases has one parameter for each column, and a method of a controller one for each decorator.
   { files: ['test/**/*.ts'], rules: { '@typescript-eslint/max-params': ['error', { max: 6 }] } },
   {

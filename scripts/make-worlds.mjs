@@ -1,11 +1,12 @@
 // Installs the worlds of test/worlds/, each by its own lock file, where that has changed since the last time, and puts the built package there;
-// and the clients that test/clients/ speaks with.
+// the clients that test/clients/ speaks with, and the tracers of test/tracing/.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const WORLDS = 'test/worlds';
 const CLIENTS = 'test/clients/packages';
+const TRACERS = 'test/tracing/packages';
 
 function install(world) {
   const lock = readFileSync(join(world, 'package-lock.json'), 'utf8');
@@ -33,3 +34,4 @@ for (const entry of readdirSync(WORLDS, { withFileTypes: true })) {
 }
 
 install(CLIENTS);
+install(TRACERS);

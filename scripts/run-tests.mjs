@@ -7,6 +7,7 @@ import { launchServers } from '../test/support/launch-servers.mjs';
 
 const ESM = '--experimental-vm-modules --no-warnings';
 const FIRST = { config: 'jest.config.js', options: ESM };
+const TRACED = { config: 'test/tracing/jest.config.js', options: ESM };
 const SECOND = { config: 'test/worlds/nest-11/jest.config.js', options: '' };
 /** What `npm test` leaves to `npm run test:rest`: folders, and a spec that runs for a minute. */
 const REST =
@@ -21,6 +22,7 @@ const RUNS = {
       files: REST,
     },
     { ...SECOND, title: 'NestJS 11, TypeORM 0.3, as CommonJS: specs with the tag `nest`' },
+    { ...TRACED, title: 'Both version sets under OpenTelemetry and Sentry' },
   ],
 };
 

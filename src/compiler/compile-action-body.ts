@@ -5,7 +5,7 @@ import { labelOf } from './label.js';
 export type BodyFields = Readonly<Record<string, FieldDescription>>;
 
 /** The metadata key under which Nest stores the parameters of a handler, and its number for `@Body()`. */
-const ROUTE_ARGUMENTS = '__routeArguments__';
+export const ROUTE_ARGUMENTS = '__routeArguments__';
 const BODY = '3';
 
 /** The fields of the class that a method declares as its body: `@Body() body: RenameBody`. Undefined without such a class. */

@@ -115,28 +115,42 @@ export function overridesOf(controller: {
   return { replaced: [], hooks: [], accessors: [], replacesOperations: false };
 }
 
-const ACTIONS = Symbol.for('nestjs-restify.actions');
+/** Metadata of a prototype: the actions that it declares. */
+const ACTIONS = 'restify:actions';
+/** Metadata of a class: its declaration. A class that a decorator or a tracer puts in its place inherits it. */
+const CONTROLLER = 'restify:controller';
 const CONTROLLERS = Symbol.for('nestjs-restify.controllers');
 
-interface Registries {
-  [ACTIONS]?: WeakMap<object, ActionDeclaration[]>;
-  [CONTROLLERS]?: Map<object, ControllerDeclaration>;
-}
-
-/** Actions by the prototype that declares them; shared by all copies of the package in a process. */
-function actionsByPrototype(): WeakMap<object, ActionDeclaration[]> {
-  return ((globalThis as Registries)[ACTIONS] ??= new WeakMap<object, ActionDeclaration[]>());
+interface Registry {
+  [CONTROLLERS]?: Set<ControllerDeclaration>;
 }
 
 /** All controller classes of this process. Each application determines at boot which of them it serves. */
-export function controllerDeclarations(): Map<object, ControllerDeclaration> {
-  return ((globalThis as Registries)[CONTROLLERS] ??= new Map<object, ControllerDeclaration>());
+export function controllerDeclarations(): Set<ControllerDeclaration> {
+  return ((globalThis as Registry)[CONTROLLERS] ??= new Set());
 }
 
-function record(prototype: object, action: ActionDeclaration): void {
-  const actions = actionsByPrototype().get(prototype) ?? [];
-  actions.push(action);
-  actionsByPrototype().set(prototype, actions);
+export function declareController(declaration: ControllerDeclaration): void {
+  const { controller } = declaration;
+  const earlier = Reflect.getOwnMetadata(CONTROLLER, controller) as ControllerDeclaration | undefined;
+  if (earlier) controllerDeclarations().delete(earlier);
+  controllerDeclarations().add(declaration);
+  Reflect.defineMetadata(CONTROLLER, declaration, controller);
+}
+
+/** The declaration of a class, or of the class that it extends. */
+export function controllerDeclarationOf(controller: unknown): ControllerDeclaration | undefined {
+  return typeof controller === 'function'
+    ? (Reflect.getMetadata(CONTROLLER, controller) as ControllerDeclaration | undefined)
+    : undefined;
+}
+
+function declaredActions(prototype: object): readonly ActionDeclaration[] {
+  return (Reflect.getOwnMetadata(ACTIONS, prototype) ?? []) as readonly ActionDeclaration[];
+}
+
+function declareAction(prototype: object, action: ActionDeclaration): void {
+  Reflect.defineMetadata(ACTIONS, [...declaredActions(prototype), action], prototype);
 }
 
 /** The actions of a class and its base classes; an overriding method replaces the inherited one. */
@@ -147,7 +161,7 @@ export function actionsOf(controller: { readonly prototype: object }): readonly 
     prototype;
     prototype = Object.getPrototypeOf(prototype) as object | null
   ) {
-    for (const action of actionsByPrototype().get(prototype) ?? []) {
+    for (const action of declaredActions(prototype)) {
       if (!actions.some((each) => each.method === action.method && prototype !== controller.prototype))
         actions.push(action);
     }
@@ -174,13 +188,13 @@ export function NestedAction(
       relation: relation ?? (named ? method.slice(named.length) : ''),
       options,
     } as const;
-    record(prototype, declaration);
+    declareAction(prototype, declaration);
   };
 }
 
 /** Adds an endpoint to a collection or to an object. */
 export function Action(options: ActionOptions): MethodDecorator {
   return (prototype, key) => {
-    record(prototype, { kind: 'action', method: String(key), options });
+    declareAction(prototype, { kind: 'action', method: String(key), options });
   };
 }

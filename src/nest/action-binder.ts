@@ -1,19 +1,19 @@
 import { Req, RequestMapping, RequestMethod, Res } from '@nestjs/common';
 import type { PipeTransform, Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
-import { controllerDeclarations, OVERRIDE_NAMES } from '../decorators/action.decorator.js';
+import { ROUTE_ARGUMENTS } from '../compiler/compile-action-body.js';
+import { controllerDeclarationOf, OVERRIDE_NAMES } from '../decorators/action.decorator.js';
 import type { ControllerDeclaration } from '../decorators/action.decorator.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { PipeLike } from '../core/contracts/pipe.js';
 import type { Resource } from '../core/schema/resource.js';
 import { ChildPk, getOperate, ParentPk, Pk } from '../http/action-context.js';
+import { setHandlerKind } from '../http/handler-kind.js';
 import type { ActionBinding } from '../http/route-pattern.js';
-import { markAction, RestifyActionInterceptor } from './action.interceptor.js';
 import { ParsedBodyInterceptor } from './parsed-body.interceptor.js';
+import { isOwnEnhancer } from './tokens.js';
 import type { RestServer } from '../http/rest-server.js';
 
-/** The metadata key under which Nest stores the parameters of a handler. */
-export const ROUTE_ARGUMENTS = '__routeArguments__';
 /** Nest's number for `@Body()` in the keys of that metadata. */
 const BODY = '3';
 const INTERCEPTORS = '__interceptors__';
@@ -29,29 +29,44 @@ interface ControllerWrapper {
 /** A `@RestifyController` class of this application. */
 export interface ListedController {
   readonly declaration: ControllerDeclaration;
+  /** The class in the `controllers` of a module: the declared one, or a subclass by which a decorator has replaced it. */
+  readonly listed: object;
   readonly wrapper: ControllerWrapper;
   /** Whether the class has interceptors, which then run around generated operations, too, and receive their results as values. */
   readonly wraps: boolean;
 }
 
-/** Wrappers by the application's class, which is replaced by a subclass for routing. */
-const REPLACED = new WeakMap<object, { original: object; replacement: Type }>();
+/** Metadata of the class that Nest routes: the class that a module lists. */
+const LISTED_CLASS = 'restify:listed-class';
 
-/** All `@RestifyController` classes in the modules of this application. */
+function replacedClass(metatype: unknown): object | undefined {
+  return typeof metatype === 'function'
+    ? (Reflect.getMetadata(LISTED_CLASS, metatype) as object | undefined)
+    : undefined;
+}
+
+/**
+ * All `@RestifyController` classes in the modules of this application. A decorator may have replaced a class by a subclass,
+ * which a module lists in its place; beside the class itself, a subclass is a class of its own.
+ */
 export function listedControllers(modules: ModulesContainer): readonly ListedController[] {
-  const declared = controllerDeclarations();
-  return [...modules.values()].flatMap((module) =>
+  const all = [...modules.values()].flatMap((module) =>
     [...module.controllers.values()].flatMap((wrapper: ControllerWrapper): readonly ListedController[] => {
-      const original = REPLACED.get(wrapper)?.original ?? wrapper.metatype;
-      const declaration = typeof original === 'function' ? declared.get(original) : undefined;
-      return declaration ? [{ declaration, wrapper, wraps: hasInterceptors(declaration.controller) }] : [];
+      const listed = replacedClass(wrapper.metatype) ?? wrapper.metatype;
+      const declaration = controllerDeclarationOf(listed);
+      if (!declaration || typeof listed !== 'function') return [];
+      return [{ declaration, listed, wrapper, wraps: hasInterceptors(listed) }];
     }),
   );
+  const own = new Set(
+    all.flatMap(({ declaration, listed }) => (listed === declaration.controller ? declaration : [])),
+  );
+  return all.filter(({ declaration, listed }) => listed === declaration.controller || !own.has(declaration));
 }
 
 function hasInterceptors(controller: object): boolean {
   const interceptors = (Reflect.getMetadata(INTERCEPTORS, controller) ?? []) as readonly unknown[];
-  return interceptors.some((each) => each !== RestifyActionInterceptor);
+  return !interceptors.every(isOwnEnhancer);
 }
 
 /** Own properties of the instance with names that are reserved for methods; known after Nest has created the instance. */
@@ -68,12 +83,11 @@ export function propertiesForMethods({ declaration, wrapper }: ListedController)
  * one process do not share handlers. Created once, before Nest maps routes.
  */
 export function routedClass({ wrapper }: ListedController): Type {
-  const known = REPLACED.get(wrapper);
-  if (known) return known.replacement;
   const original = wrapper.metatype as Type;
+  if (replacedClass(original)) return original;
   const holder = { [original.name]: class extends original {} };
   const replacement = holder[original.name] ?? original;
-  REPLACED.set(wrapper, { original, replacement });
+  Reflect.defineMetadata(LISTED_CLASS, original, replacement);
   // Its handlers have complete paths: the class also has nested URLs of other models that end at its model.
   Reflect.defineMetadata('path', '/', replacement);
   wrapper.metatype = replacement;
@@ -90,7 +104,7 @@ const EVERYTHING = 'restifyEverything';
  * application's class, but the routes are in the subclass.
  */
 export function exposeToMiddleware(listed: ListedController, path: string): void {
-  const controller = listed.declaration.controller as Type;
+  const controller = listed.listed as Type;
   const prototype = controller.prototype as Record<string, unknown>;
   const before: unknown = Reflect.getOwnMetadata('path', controller);
   const paths = Array.isArray(before) ? (before as string[]) : [];
@@ -157,7 +171,7 @@ export function addActionHandler(controller: Type, route: ActionRoute): void {
   applyEnhancers(handler, route.resource);
   if (Object.keys(parameters ?? {}).some((key) => key.split(':')[0] === BODY))
     requireParsedBody(handler, route);
-  markAction(handler, binding);
+  setHandlerKind(handler, { kind: 'action', binding });
 }
 
 /** A function with this name, which only an object literal can set. */

@@ -2,23 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { concatMap, defaultIfEmpty, defer, from, ignoreElements, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { REST_SERVER } from './tokens.js';
-import { markAsAction } from '../http/express/express-platform.js';
+import { OWN_ENHANCER, REST_SERVER } from './tokens.js';
+import { getHandlerKind } from '../http/handler-kind.js';
 import type { RestServer } from '../http/rest-server.js';
-import type { ActionBinding } from '../http/route-pattern.js';
-
-const BINDINGS = new WeakMap<object, ActionBinding>();
-
-/** Marks a handler as an action of the application, whose result is the body, and binds it to one route. */
-export function markAction(handler: object, binding: ActionBinding): void {
-  BINDINGS.set(handler, binding);
-  markAsAction(handler);
-}
-
-/** The binding of a handler; undefined for a generated one. */
-export function bindingOf(handler: object): ActionBinding | undefined {
-  return BINDINGS.get(handler);
-}
 
 /**
  * Runs around actions of the application: before them, the checks of the pipeline up to the parent; after them, it converts
@@ -26,11 +12,13 @@ export function bindingOf(handler: object): ActionBinding | undefined {
  */
 @Injectable()
 export class RestifyActionInterceptor implements NestInterceptor {
+  static readonly [OWN_ENHANCER] = true;
+
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const handler = context.getHandler();
-    if (!bindingOf(handler)) return next.handle();
+    if (getHandlerKind(handler).kind === 'generated') return next.handle();
     const http = context.switchToHttp();
     const exchange = this.server.getExchange(http.getRequest<object>(), http.getResponse<object>());
     // An action that replaces an operation does not describe its URL.

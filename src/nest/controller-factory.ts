@@ -4,11 +4,12 @@ import type { ResourceDeclaration } from '../decorators/model-options.js';
 import type { Method } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
-import { addActionHandler, ROUTE_ARGUMENTS, routedClass, exposeToMiddleware } from './action-binder.js';
+import { ROUTE_ARGUMENTS } from '../compiler/compile-action-body.js';
+import { addActionHandler, routedClass, exposeToMiddleware } from './action-binder.js';
 import type { ListedController } from './action-binder.js';
 import type { Api, ResourceRoutes } from '../core/schema/route.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import { markForAllMethods } from '../http/express/express-platform.js';
+import { setHandlerKind } from '../http/handler-kind.js';
 import { ALL_METHODS } from '../http/execution-contexts.js';
 import { getCollectionPath, getRoutePattern, identifyRoute } from '../http/route-pattern.js';
 import { RestifyExceptionFilter } from './exception.filter.js';
@@ -245,7 +246,7 @@ function addHandler(
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);
   RequestMapping({ path: [pattern], method })(prototype, name, descriptor);
-  if (method === RequestMethod.ALL) markForAllMethods(handler);
+  setHandlerKind(handler, { kind: 'generated', isForAllMethods: method === RequestMethod.ALL });
   // `RestifyOpenApi` describes it from the compiled model.
   if (!isSign) Reflect.defineMetadata(SWAGGER_EXCLUDED, { disable: true }, handler);
   Reflect.defineMetadata(ROUTE_ARGUMENTS, REQUEST_AND_RESPONSE, controller, name);

@@ -59,11 +59,11 @@ function writeOf({ transaction, ...step }: WriteContext): WriteContext & { reado
 
 /** The instance that Nest routes to; for a request-scoped class the one of the request. */
 async function instanceOf(
-  { declaration, wrapper }: ListedController,
+  { listed, wrapper }: ListedController,
   { request, actor }: HookCaller,
   moduleRef: ModuleRef,
 ): Promise<Hooked> {
-  const type = declaration.controller as Type<Hooked>;
+  const type = listed as Type<Hooked>;
   if (wrapper.isDependencyTreeStatic()) return moduleRef.get(type, { strict: false });
   const requestOrActor = request ?? { user: actor };
   const contextId = ContextIdFactory.getByRequest(requestOrActor);

@@ -67,7 +67,7 @@ function collectControllers(
 ): CompilerInput['controllers'] {
   const all = listedControllers(modules);
   const served = new Set(drafts.map(({ declaration }) => declaration.target));
-  return [...controllerDeclarations().values()]
+  return [...controllerDeclarations()]
     .filter(({ entity }) => served.has(entity))
     .map((declaration) => {
       const listed = all.filter((each) => each.declaration === declaration);

@@ -1,9 +1,10 @@
 import { Controller } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
-import { actionsOf, controllerDeclarations, overridesOf } from '../decorators/action.decorator.js';
+import { actionsOf, declareController, overridesOf } from '../decorators/action.decorator.js';
 import { RestifyActionInterceptor } from './action.interceptor.js';
 import { RestifyExceptionFilter } from './exception.filter.js';
 import { RestifyGuard } from './restify.guard.js';
+import { isOwnEnhancer } from './tokens.js';
 
 /**
  * Declares a controller class with actions and overrides for the generated endpoints of an entity, in every prefix. List it
@@ -17,7 +18,7 @@ export function RestifyController(entity: object): ClassDecorator {
     prepend('__guards__', RestifyGuard, controller);
     prepend('__interceptors__', RestifyActionInterceptor, controller);
     prepend('__exceptionFilters__', RestifyExceptionFilter, controller);
-    controllerDeclarations().set(controller, {
+    declareController({
       controller,
       name: controller.name,
       entity,
@@ -40,5 +41,5 @@ function plainRoutes(controller: Type): readonly string[] {
 /** Reads own metadata only, so that a subclass does not get our guards and filters twice. */
 function prepend(key: string, enhancer: Type, controller: Type): void {
   const own = (Reflect.getMetadata(key, controller) ?? []) as readonly unknown[];
-  Reflect.defineMetadata(key, [enhancer, ...own.filter((each) => each !== enhancer)], controller);
+  Reflect.defineMetadata(key, [enhancer, ...own.filter((each) => !isOwnEnhancer(each))], controller);
 }

@@ -12,3 +12,10 @@ export const TYPEORM_OPTIONS = 'TypeOrmModuleOptions';
 export const RESTIFY_EARLY = Symbol.for('nestjs-restify.early');
 /** Resolves when a prefix has been compiled and its routes have been bound. */
 export const RESTIFY_BOUND = Symbol.for('nestjs-restify.bound');
+
+/** Marks the enhancers that `@RestifyController` adds to a class, in every copy of the package. */
+export const OWN_ENHANCER = Symbol.for('nestjs-restify.enhancer');
+
+export function isOwnEnhancer(enhancer: unknown): boolean {
+  return typeof enhancer === 'function' && OWN_ENHANCER in enhancer;
+}

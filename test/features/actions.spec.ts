@@ -6,7 +6,6 @@ import {
   Action,
   AllowAny,
   basic,
-  ChildPk,
   CurrentActor,
   IsAuthenticated,
   MANY_TO_MANY_DETAIL_ACTION,
@@ -171,18 +170,13 @@ class ActController {
   }
 
   @Action({ detail: true })
-  own(@Req() _request: object, @ChildPk() child: string | undefined, @Res() response: PlainResponse): void {
-    response.status(203)[PLATFORM === 'fastify' ? 'send' : 'json']({ own: true, child: child ?? null });
+  own(@Req() _request: object, @Res() response: PlainResponse): void {
+    response.status(203)[PLATFORM === 'fastify' ? 'send' : 'json']({ own: true });
   }
 
   @Action({ detail: true })
   keys(@Pk() pk: number, @ParentPk() parentPk: number): object {
     return { pk, parentPk };
-  }
-
-  @Action({ detail: false })
-  noKey(@Pk() pk: number | undefined): object {
-    return { pk: pk ?? null };
   }
 
   @Action({ detail: false, methods: ['GET', 'POST'] })
@@ -230,7 +224,6 @@ describe('controllers of the application that join generated endpoints', () => {
   test('@Pk() is the key of the object of an action with detail, in its type', async () => {
     const { client } = started;
     expect((await client.get('/rest/v1/act/actparent/1/keys/', as)).json).toEqual({ pk: 1, parentPk: 1 });
-    expect((await client.get('/rest/v1/act/actparent/noKey/', as)).json).toEqual({ pk: null });
   });
 
   test('a nested URL without a default exists by its action alone, with its own permissions and without a look at the parent', async () => {
@@ -279,11 +272,7 @@ describe('controllers of the application that join generated endpoints', () => {
 
   test("a method may write the response itself, and what it throws is no one else's to read", async () => {
     const own = await started.client.get('/rest/v1/act/actparent/1/own/', as);
-    expect([own.status, own.json, own.headers['x-frame-options']]).toEqual([
-      203,
-      { own: true, child: null },
-      'DENY',
-    ]);
+    expect([own.status, own.json, own.headers['x-frame-options']]).toEqual([203, { own: true }, 'DENY']);
     const failing = await started.client.get('/rest/v1/act/actparent/1/failing/', as);
     expect([failing.status, failing.json]).toEqual([500, { detail: 'A server error occurred.' }]);
   });

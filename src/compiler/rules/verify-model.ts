@@ -10,6 +10,7 @@ import { verifyExpandable } from './verify-expandable.js';
 import { verifyConditional } from './verify-conditional.js';
 import { verifyIdempotency } from './verify-idempotency.js';
 import { verifyJunctions } from './verify-junctions.js';
+import { verifyKeyParameters } from './verify-key-parameters.js';
 import { verifyLayout } from './verify-layout.js';
 import { verifyListedClasses } from './verify-listed-classes.js';
 import { verifyCustomFilters } from './verify-own-filters.js';
@@ -67,6 +68,7 @@ const RULES = [
   verifyThrough,
   verifyOpenJunctions,
   verifyActions,
+  verifyKeyParameters,
 ] as const;
 
 /** Runs all rules and collects their problems. */

@@ -32,3 +32,9 @@ export interface CompiledAction {
   readonly methods: readonly Method[];
   readonly action: RouteAction;
 }
+
+/** A parameter of an action with a key of the URL, by the decorator that declares it. */
+export type KeyParameter = 'pk' | 'parentPk' | 'childPk';
+
+/** The property of a parameter decorator's factory that says which key it is, in every copy of the package. */
+export const KEY_PARAMETER = Symbol.for('nestjs-restify.keyParameter');

@@ -4,6 +4,7 @@ import { getExpressExchange, isBodyError, storeBodyError, storeInvalidText } fro
 import { indexRoutes } from './express-route-index.js';
 import type { ExpressLayer, ExpressRouter } from './express-route-index.js';
 import { useExpressPrototypes } from './express-prototypes.js';
+import { findHandlerKind } from '../handler-kind.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
 import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
@@ -139,9 +140,6 @@ function listRoutePaths({ stack = [] }: RouterStack = {}): readonly string[] {
   });
 }
 
-const ALL_METHODS_KEY = 'restify:all-methods';
-const ACTION_KEY = 'restify:action';
-
 type RegisterRoute = (path: unknown, ...handlers: readonly unknown[]) => unknown;
 
 /** The part of an Express application that is used. */
@@ -153,11 +151,6 @@ interface RoutingApplication {
 
 type RouteHandler = (request: IncomingMessage, response: ServerResponse, next: unknown) => unknown;
 
-/** Marks a generated handler for all methods. Nest copies the metadata to the function that it registers. */
-export function markForAllMethods(handler: object): void {
-  Reflect.defineMetadata(ALL_METHODS_KEY, true, handler);
-}
-
 /** Each returns true for a request to which it has responded. */
 interface FirstHandlers {
   /** Runs before the handlers of generated operations. */
@@ -167,7 +160,7 @@ interface FirstHandlers {
 }
 
 /**
- * Registers marked handlers with `app.route(path).all`, until the returned function is called. Nest calls `app.all`,
+ * Registers generated handlers for all methods with `app.route(path).all`, until the returned function is called. Nest calls `app.all`,
  * which adds one layer for each method in Express, about forty for each URL, and would dominate the start of an
  * application with hundreds of models. Other handlers are registered as usual.
  */
@@ -175,7 +168,7 @@ function registerAllMethods(application: unknown, { handleDirectly, servePage }:
   if (!isRoutingApplication(application)) return () => undefined;
   const { all, get } = application;
   application.all = (path, ...handlers) => {
-    if (!handlers.every(isMarked)) return all.call(application, path, ...handlers);
+    if (!handlers.every(isForAllMethods)) return all.call(application, path, ...handlers);
     // Code that reads `request.route`, such as middleware for metrics, finds it in both cases.
     application.route(path).all(...handlers.map((handler) => runFirst(handleDirectly, handler)));
     return application;
@@ -203,15 +196,12 @@ function isRoutingApplication(application: unknown): application is RoutingAppli
   return [all, get, route].every((method) => typeof method === 'function');
 }
 
-/** Marks a method of the application that is bound to a generated URL. */
-export function markAsAction(handler: object): void {
-  Reflect.defineMetadata(ACTION_KEY, true, handler);
-}
-
+/** Nest copies the metadata of a handler to the function that it registers. */
 function isAction(handler: unknown): boolean {
-  return typeof handler === 'function' && Reflect.hasMetadata(ACTION_KEY, handler);
+  return findHandlerKind(handler)?.kind === 'action';
 }
 
-function isMarked(handler: unknown): boolean {
-  return typeof handler === 'function' && Reflect.hasMetadata(ALL_METHODS_KEY, handler);
+function isForAllMethods(handler: unknown): boolean {
+  const kind = findHandlerKind(handler);
+  return kind?.kind === 'generated' && kind.isForAllMethods;
 }

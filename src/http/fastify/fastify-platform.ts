@@ -39,8 +39,8 @@ function registerFastifyHooks(adapter: HttpAdapter, server: RestServer): void {
     storage: () => new Map(),
     deriveConstraint: (request) => deriveConstraint(request, server),
   });
-  instance.addHook('onRoute', (route) => {
-    routes.captureRoute(route);
+  instance.addHook('onRoute', function (route) {
+    routes.captureRoute(route, this);
   });
   registerFirstMiddleware(instance, (request, response, next) => {
     server.setInitialHeaders(createMiddlewareExchange(request, response));

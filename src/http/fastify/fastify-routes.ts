@@ -29,6 +29,10 @@ import type {
 /** The name of the routing constraint for this package's requests. */
 export const CONSTRAINT = 'restify';
 
+/** The configuration of the routes that call Nest's handlers. */
+const DISPATCHER = 'dispatcher';
+const DISPATCHER_CONFIG = { [CONSTRAINT]: DISPATCHER };
+
 /**
  * The generated routes on Fastify. Its router differs from contract 1 in trailing slashes, in the maximum length of
  * parameters and in wildcards. Therefore one route for each model is registered, and the package's own matcher selects
@@ -37,8 +41,6 @@ export const CONSTRAINT = 'restify';
 export class FastifyRoutes {
   private readonly handlers: FastifyHandlers;
   private readonly generatedRoutes: GeneratedRoutes;
-  /** The handlers of this class, which are not captured. */
-  private readonly dispatchers = new WeakSet<FastifyHandler>();
   private capturedCount = 0;
 
   /** @param defaultVersion the application's default version, if requests carry the version outside of their path. */
@@ -50,11 +52,14 @@ export class FastifyRoutes {
     this.generatedRoutes = new GeneratedRoutes(server);
   }
 
-  /** Stores the handler of a generated route in an `onRoute` hook, and moves the route to an unreachable path. */
-  captureRoute(route: FastifyRoute): void {
-    if (this.dispatchers.has(route.handler)) return;
+  /**
+   * Stores the handler of a generated route in an `onRoute` hook of the instance, and moves the route to an unreachable path.
+   * The routes of this class are recognized by their configuration, because other hooks replace handlers.
+   */
+  captureRoute(route: FastifyRoute, instance: FastifyInstance): void {
+    if (route.config?.[CONSTRAINT] === DISPATCHER) return;
     if (this.generatedRoutes.addPath(route.url) === undefined) return;
-    this.handlers.add(route);
+    this.handlers.add({ ...route, handler: route.handler.bind(instance) });
     // Fastify's router stores paths with a common start efficiently, and no request uses these paths.
     route.url = `/${CONSTRAINT}/${String(++this.capturedCount)}`;
     route.path = route.url;
@@ -116,9 +121,9 @@ export class FastifyRoutes {
   }
 
   private registerUnmatchedPaths(child: FastifyInstance): void {
-    this.dispatchers.add(this.handleUnmatched);
     child.route({
       ...ANY_MEDIA_TYPE,
+      config: DISPATCHER_CONFIG,
       method: child.supportedMethods,
       url: '/*',
       constraints: { [CONSTRAINT]: 'unmatched' },
@@ -165,11 +170,18 @@ export class FastifyRoutes {
     const handler: FastifyHandler = (request, reply) => {
       this.dispatch(request, reply, find);
     };
-    this.dispatchers.add(handler);
     const hooks = constraint[CONSTRAINT] === 'action' ? {} : ANY_MEDIA_TYPE;
     // Fastify modifies the list of methods.
     for (const url of urls)
-      child.route({ ...hooks, method: [...methods], url, constraints, handler, errorHandler });
+      child.route({
+        ...hooks,
+        config: DISPATCHER_CONFIG,
+        method: [...methods],
+        url,
+        constraints,
+        handler,
+        errorHandler,
+      });
   }
 
   /** The handlers are cached, because all routes are registered before the first request. */
@@ -199,7 +211,7 @@ export class FastifyRoutes {
     watchReply(reply);
     if (this.server.handleDirectly(exchange)) return;
     // Nest's handler responds by itself, to errors too; with its promise, Fastify would respond a second time.
-    void Promise.resolve(handler.call(undefined, request, reply)).catch((error: unknown) =>
+    void Promise.resolve(handler(request, reply)).catch((error: unknown) =>
       this.server.sendError(exchange, error),
     );
   }

@@ -42,6 +42,7 @@ export interface FastifyRoute {
   path?: string;
   method: string | readonly string[];
   handler: FastifyHandler;
+  config?: Readonly<Record<string, unknown>>;
   constraints?: Readonly<Record<string, unknown>>;
   preParsing?: PayloadHook<Readable>;
   preValidation?: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
@@ -77,7 +78,7 @@ export interface FastifyInstance {
   /** Exists if a middleware plugin is registered. */
   use?: (this: FastifyInstance, ...given: readonly unknown[]) => unknown;
   addConstraintStrategy(strategy: ConstraintStrategy): void;
-  addHook(name: 'onRoute', hook: (route: FastifyRoute) => void): unknown;
+  addHook(name: 'onRoute', hook: (this: FastifyInstance, route: FastifyRoute) => void): unknown;
   addHook(
     name: 'onRequest',
     hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void,

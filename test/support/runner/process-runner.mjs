@@ -9,11 +9,22 @@ const HOOKS = {
   esm: ['--import', new URL('register-hooks.mjs', import.meta.url).href],
   cjs: ['--require', fileURLToPath(new URL('register-commonjs-hooks.cjs', import.meta.url))],
 };
+/** The tracers of a test process (RESTIFY_TRACER of its Jest project), loaded first, so that they see every later module. */
+const TRACERS = {
+  otel: {
+    esm: ['--import', new URL('../../tracing/otel-loader.mjs', import.meta.url).href],
+    all: ['--require', fileURLToPath(new URL('../../tracing/otel.cjs', import.meta.url))],
+  },
+  sentry: {
+    esm: [],
+    all: ['--require', fileURLToPath(new URL('../../tracing/sentry.cjs', import.meta.url))],
+  },
+};
 /** The maximum resident set size of a worker in bytes; beyond it, the worker is replaced before the next file. */
 const MAX_RSS = 600 * 2 ** 20;
 /** The limit of a worker's heap, in MiB. */
 const MAX_HEAP = 900;
-const FASTIFY = /[\\/]test[\\/]fastify[\\/]/;
+const FASTIFY = /[\\/]test[\\/]fastify[\\/]|-on-fastify\./;
 
 /**
  * A Jest runner with one module graph per process: Nest, TypeORM and the package are loaded once for many files, by
@@ -23,10 +34,8 @@ const FASTIFY = /[\\/]test[\\/]fastify[\\/]/;
 export default class ProcessRunner extends CallbackTestRunner {
   // eslint-disable-next-line @typescript-eslint/max-params -- Jest's interface
   async runTests(tests, watcher, onStart, onResult, onFailure, { serial }) {
-    // Files of the same platform run consecutively, because a process has one platform.
-    const queue = [...tests].sort(
-      (one, other) => Number(FASTIFY.test(one.path)) - Number(FASTIFY.test(other.path)),
-    );
+    // Files that may share a process run consecutively.
+    const queue = [...tests].sort((one, other) => (processKey(one) < processKey(other) ? -1 : 1));
     const lanes = Math.min(serial ? 1 : (this._globalConfig.maxWorkers ?? cpus().length), queue.length);
     const runLane = async () => {
       const lane = new Lane(this._globalConfig);
@@ -46,17 +55,17 @@ export default class ProcessRunner extends CallbackTestRunner {
 /** A worker process that runs one file at a time, and is replaced if necessary. */
 class Lane {
   #process;
-  #platform;
+  #key;
 
   constructor(globalConfig) {
     this.globalConfig = globalConfig;
   }
 
-  async run({ path, context }) {
-    const platform = FASTIFY.test(path) ? 'fastify' : (process.env.RESTIFY_TEST_PLATFORM ?? '');
-    if (this.#platform !== platform) await this.end();
-    this.#platform = platform;
-    this.#process ??= startWorker(platform, context.config.globals.RESTIFY_WORLD);
+  async run(test) {
+    const { path, context } = test;
+    if (this.#key !== processKey(test)) await this.end();
+    this.#key = processKey(test);
+    this.#process ??= startWorker(platformOf(path), context.config.globals);
     const { result, error, rss } = await this.#ask({
       path,
       globalConfig: this.globalConfig,
@@ -93,9 +102,25 @@ class Lane {
   }
 }
 
-function startWorker(platform, { format, directory }) {
+function platformOf(path) {
+  return FASTIFY.test(path) ? 'fastify' : (process.env.RESTIFY_TEST_PLATFORM ?? '');
+}
+
+/** Of files that may share a process: it has one platform, one world and one tracer. */
+function processKey({ path, context }) {
+  const { RESTIFY_WORLD: world, RESTIFY_TRACER: tracer } = context.config.globals;
+  return [world.name, tracer, platformOf(path)].join(' ');
+}
+
+function startWorker(platform, { RESTIFY_WORLD: { format, directory }, RESTIFY_TRACER: tracer }) {
   return fork(WORKER, {
-    execArgv: ['--no-warnings', '--enable-source-maps', ...HOOKS[format], `--max-old-space-size=${MAX_HEAP}`],
+    execArgv: [
+      '--no-warnings',
+      '--enable-source-maps',
+      ...tracerOptions(tracer, format),
+      ...HOOKS[format],
+      `--max-old-space-size=${MAX_HEAP}`,
+    ],
     env: {
       ...process.env,
       NODE_OPTIONS: '',
@@ -105,4 +130,10 @@ function startWorker(platform, { format, directory }) {
       JEST_WORKER_ID: '1',
     },
   });
+}
+
+function tracerOptions(tracer, format) {
+  if (tracer === undefined) return [];
+  const { esm, all } = TRACERS[tracer];
+  return [...all, ...(format === 'esm' ? esm : [])];
 }

@@ -1,0 +1,87 @@
+// Whether the tracer of this process sees the applications of the tests: without it, specs that pass here prove nothing.
+import { Controller, Get } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Action, Pk, Restify, RestifyController } from 'nestjs-restify';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { PLATFORM } from '../support/platform.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+import { WORLD } from '../support/world.js';
+
+interface Span {
+  readonly name: string;
+  readonly scope: string;
+}
+
+/** Set by otel.cjs and sentry.cjs. */
+interface Tracers {
+  readonly restifyTestSpans?: { list(): readonly Span[]; clear(): void };
+  readonly restifyTestEnvelopes?: readonly unknown[];
+}
+
+@Restify('traced')
+@Entity('traced_doc')
+class Doc {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  title: string;
+}
+
+@RestifyController(Doc)
+class DocController {
+  @Action({ detail: true })
+  title(@Pk() pk: number): object {
+    return { pk };
+  }
+}
+
+@Controller('plain')
+class PlainController {
+  @Get()
+  plain(): object {
+    return {};
+  }
+}
+
+describe(`spans on ${PLATFORM} with ${WORLD.name}`, () => {
+  let started: StartedApp;
+  const { restifyTestSpans: spans, restifyTestEnvelopes: envelopes } = globalThis as Tracers;
+
+  beforeAll(async () => {
+    started = await startApp({
+      entities: [Doc],
+      controllers: [DocController, PlainController],
+      undescribed: 'all',
+    });
+    spans?.clear();
+    await started.client.post('/rest/v1/traced/doc/', { title: 'a' });
+    await started.client.get('/rest/v1/traced/doc/1/title/');
+    await started.client.get('/plain');
+  });
+
+  afterAll(() => started.close());
+
+  test('the process has a tracer', () => {
+    expect([spans, envelopes].filter((each) => each !== undefined)).toHaveLength(1);
+  });
+
+  if (spans)
+    test('requests, and in NestJS 11 the handlers of controllers, have spans', () => {
+      const scopes = new Set(spans.list().map(({ scope }) => scope));
+      expect([...scopes]).toContain('@opentelemetry/instrumentation-http');
+      expect(scopes.has('@opentelemetry/instrumentation-nestjs-core')).toBe(WORLD.name === 'nest-11');
+      if (WORLD.name === 'nest-11')
+        expect(spans.list().map(({ name }) => name)).toEqual(
+          expect.arrayContaining(['plain', expect.stringMatching(/^object_action_title_get /)]),
+        );
+    });
+
+  if (envelopes)
+    test('requests are transactions, with the handlers of controllers in NestJS 11', () => {
+      const text = JSON.stringify(envelopes);
+      expect(text).toContain('"type":"transaction"');
+      expect(text.includes('handler.nestjs')).toBe(WORLD.name === 'nest-11');
+    });
+});
