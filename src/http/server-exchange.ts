@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import type { RouteMatch } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
@@ -33,6 +34,13 @@ export type GetExchange = (request: object, response: object) => ServerExchange;
 /** The part of an absolute-form request line after the authority (RFC 9112, 3.2.2). */
 export function removeOrigin(url: string): string {
   return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+}
+
+/** Whether the client of an encrypted connection has presented a certificate. */
+export function hasClientCertificate({ socket }: IncomingMessage): boolean {
+  const { getPeerCertificate } = socket as Partial<TLSSocket>;
+  const certificate = getPeerCertificate?.call(socket) as object | null | undefined;
+  return Object.keys(certificate ?? {}).length > 0;
 }
 
 export function getHeader({ headers }: IncomingMessage, name: string): string | undefined {

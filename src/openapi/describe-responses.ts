@@ -3,6 +3,7 @@ import { statusOf } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
 import { keyFieldsOf } from '../request/plan/key-fields.js';
+import { mayKnowBrowsers } from '../features/authentication/cross-site-write.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';
 import { FREE_OBJECT, formatsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
@@ -214,12 +215,9 @@ export function accessErrors(described: DescribedRoute, { refuses }: KnownAccess
   ];
 }
 
-/** Whether a scheme may know the caller of an unsafe request by a cookie: cross-site writes are then rejected. */
+/** Whether a scheme may know the caller of an unsafe request by what browsers send: cross-site writes are then rejected. */
 function mayBeCrossSite({ method, route }: DescribedRoute): boolean {
-  const mayReadCookies = route.resource.schemes.some(
-    ({ name }) => name !== 'basic' && name?.startsWith('header ') !== true,
-  );
-  return method !== 'GET' && mayReadCookies;
+  return method !== 'GET' && route.resource.schemes.some(mayKnowBrowsers);
 }
 
 /** Errors of the stored state: conflicts and preconditions. */

@@ -34,6 +34,8 @@ export interface HttpExchange {
   /** The request of the HTTP library, the same object for everything that Nest runs for one request. */
   readonly request: LibraryRequest;
   header(name: string): string | undefined;
+  /** Whether the client has presented a certificate of its own. */
+  hasClientCertificate(): boolean;
   body(): MaybePromise<ReceivedBody>;
   /** The body as methods of the application get it; undefined if no parser has read it. Does not read it. */
   parsedBody(): ReceivedBody | undefined;

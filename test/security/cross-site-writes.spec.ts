@@ -3,20 +3,44 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { Action, basic, guard, Restify, RestifyController } from 'nestjs-restify';
+import type { IncomingMessage } from 'node:http';
+import { Strategy } from 'passport';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { usePassportStrategy } from '../support/restore.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
 interface SessionRequest {
+  readonly socket: object;
   readonly headers: Readonly<Record<string, string | undefined>>;
   user?: object;
 }
 
-/** The application's session: a cookie with the name of the user. */
+/** The application's session: a cookie with the name of the user, or a token. */
 function readSession(request: SessionRequest): void {
-  const name = /session=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
+  const { cookie = '', authorization = '' } = request.headers;
+  const name = (/session=(\w+)/.exec(cookie) ?? /^Bearer (right)$/.exec(authorization))?.[1];
   if (name !== undefined) request.user = { name };
 }
+
+/** A client certificate, as the server of an application has it that requests one. */
+function presentCertificate(request: SessionRequest): void {
+  const isPresented = request.headers['x-with-certificate'] !== undefined;
+  if (isPresented) request.user = { name: 'certified' };
+  // Without one it is an empty object. Later requests use the same socket.
+  const certificate = isPresented ? { subject: { CN: 'ann' } } : {};
+  Object.assign(request.socket, { getPeerCertificate: () => certificate });
+}
+
+/** Reads a token from `Authorization` or a cookie, as strategies of passport-jwt do. */
+class TokenOrCookie extends Strategy {
+  override authenticate({ headers }: IncomingMessage): void {
+    const token = /^Bearer (\w+)/.exec(headers.authorization ?? '')?.[1];
+    if (token === 'right' || /session=\w+/.test(headers.cookie ?? '')) this.success({ name: 'ann' });
+    else this.fail(401);
+  }
+}
+usePassportStrategy('forged-token', new TokenOrCookie());
 
 /** A guard of the application that reads the session's cookie. */
 @Injectable()
@@ -75,6 +99,45 @@ class Mixed {
 @Restify({ app: 'forged', guards: [CookieGuard] })
 @Entity('forged_open', { synchronize: false })
 class Guarded {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+}
+
+@Injectable()
+class TokenGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<SessionRequest>();
+    if (/^\w+ right$/.test(request.headers.authorization ?? '')) request.user = { name: 'machine' };
+    return true;
+  }
+}
+
+@Restify({ app: 'forged', authentication: ['forged-token'] })
+@Entity('forged_open', { synchronize: false })
+class ByStrategy {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+}
+
+@Restify({ app: 'forged', authentication: [guard(TokenGuard, 'Bearer')] })
+@Entity('forged_open', { synchronize: false })
+class ByToken {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  name: string;
+}
+
+@Restify({ app: 'forged', authentication: [guard(TokenGuard, { header: 'Authorization' })] })
+@Entity('forged_open', { synchronize: false })
+class ByAuthorization {
   @PrimaryGeneratedColumn()
   id: number;
 
@@ -206,6 +269,9 @@ describe('unsafe requests from another site', () => {
     expect((await started.client.post('/rest/v1/forged/open/sync/', undefined, { headers })).status).toBe(
       403,
     );
+    const junk = { headers: { ...headers, authorization: 'x' } };
+    expect((await started.client.post('/rest/v1/forged/open/', [{ name: 'a' }], junk)).status).toBe(403);
+    expect((await started.client.post('/rest/v1/forged/open/sync/', undefined, junk)).status).toBe(403);
     expect(
       (await started.client.post('/rest/v1/forged/open/sync/', undefined, { headers: COOKIE })).status,
     ).toBe(200);
@@ -216,13 +282,14 @@ describe('credentials in a header', () => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
-      entities: [Open, Mixed, Guarded, ByCookie],
+      entities: [Open, Mixed, Guarded, ByCookie, ByStrategy, ByToken, ByAuthorization],
       controllers: [OpenController],
       undescribed: [403],
       restify: { trustedOrigins: ['https://admin.example'] },
       configure: (app) => {
         app.use(
           (request: SessionRequest & { readonly url: string }, _response: unknown, next: () => void) => {
+            presentCertificate(request);
             if (request.url.includes('/open/')) readSession(request);
             next();
           },
@@ -242,8 +309,35 @@ describe('credentials in a header', () => {
 
   test('that no form of another site can send are served beside a cookie', async () => {
     expect(await post({ 'x-api-key': 'right' })).toBe(201);
+    // A guard that names its place.
+    const token = { authorization: 'Bearer right' };
+    expect(await postTo('bytoken', { ...COOKIE, ...token })).toBe(201);
+    expect(await postTo('byauthorization', { ...COOKIE, authorization: 'Token right' })).toBe(201);
+    expect(await postTo('byauthorization', { ...COOKIE, authorization: 'Basic right' })).toBe(403);
     // An application that authenticates by a token puts the actor on the request.
-    expect(await postTo('open', { ...COOKIE, authorization: 'Bearer token' })).toBe(201);
+    expect(await postTo('open', token)).toBe(201);
+    expect(await postTo('guarded', { 'x-api-key': 'right', ...token })).toBe(201);
+  });
+
+  test('of a strategy of Passport are served beside a cookie, unless the strategy knows the caller by the cookie', async () => {
+    const token = { authorization: 'Bearer right' };
+    expect(await postTo('bystrategy', token)).toBe(201);
+    expect(await postTo('bystrategy', { ...token, cookie: 'theme=dark' })).toBe(201);
+    expect(await postTo('bystrategy', COOKIE)).toBe(403);
+    expect(await postTo('bystrategy', { ...COOKIE, authorization: 'Bearer x' })).toBe(403);
+    expect(await postTo('bystrategy', { ...COOKIE, authorization: 'x' })).toBe(403);
+    expect(
+      await postTo('bystrategy', { ...COOKIE, authorization: 'Bearer x', 'sec-fetch-site': 'same-origin' }),
+    ).toBe(201);
+  });
+
+  test('do not make a client certificate good, which browsers send by themselves', async () => {
+    const certified = { 'x-with-certificate': 'yes' };
+    for (const model of ['open', 'guarded', 'mixed']) {
+      expect([model, await postTo(model, certified)]).toEqual([model, 403]);
+      expect([model, await postTo(model, { ...certified, authorization: 'x' })]).toEqual([model, 403]);
+      expect([model, await postTo(model, { ...certified, 'sec-fetch-site': 'none' })]).toEqual([model, 201]);
+    }
   });
 
   test('that browsers keep and send by themselves are refused as cookies are, beside a cookie and alone', async () => {
@@ -253,13 +347,36 @@ describe('credentials in a header', () => {
     expect(await postTo('mixed', { authorization: BASIC, 'sec-fetch-site': 'same-origin' })).toBe(201);
   });
 
-  test.each(['', 'Basic eDp5', 'Digest username="ann"', 'Negotiate YII', 'NTLM TlR'])(
+  test.each([
+    '',
+    'Basic eDp5',
+    'Digest username="ann"',
+    'Negotiate YII',
+    'NTLM TlR',
+    'x',
+    'Bearer x',
+    'Bearer right',
+    'x, Basic eDp5',
+  ])(
     'that say nothing of the caller do not make a session good: Authorization: %j',
     async (authorization) => {
-      expect(await postTo('open', { ...COOKIE, authorization })).toBe(403);
-      expect(await postTo('guarded', { ...COOKIE, authorization })).toBe(403);
+      const before = await started.dataSource.getRepository(Open).count();
+      for (const model of ['open', 'guarded', 'mixed', 'bycookie']) {
+        const headers = { ...COOKIE, authorization };
+        expect([model, await postTo(model, headers)]).toEqual([model, 403]);
+        expect([model, await postTo(model, { ...headers, 'x-api-key': 'wrong' })]).toEqual([model, 403]);
+      }
+      expect(await started.dataSource.getRepository(Open).count()).toBe(before);
     },
   );
+
+  test('that say nothing of the caller do not make a session good where browsers send their Origin alone', async () => {
+    for (const origin of ['null', 'https://evil.example']) {
+      const headers = { ...COOKIE, authorization: 'x', origin };
+      const { status } = await started.client.post('/rest/v1/forged/open/', { name: 'a' }, { headers });
+      expect([origin, status]).toEqual([origin, 403]);
+    }
+  });
 
   test('that are cookies by declaration are refused', async () => {
     expect(await postTo('bycookie', COOKIE)).toBe(403);

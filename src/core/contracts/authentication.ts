@@ -126,6 +126,8 @@ export interface AuthenticationScheme {
   readonly name: string | undefined;
   /** For guards: `one` that authenticates, or `all` guards of a model, which run for every caller. */
   readonly guards?: 'one' | 'all';
+  /** Whether it reads nothing but the request that it is given, so that it can check the request without its credentials. */
+  readonly readsRequestAlone?: boolean;
   /** Validates what is only known once the application has started; undefined if valid. */
   readonly problem?: () => DeclarationProblem | undefined;
   /** The value of `WWW-Authenticate`; undefined if the scheme has no challenge. */

@@ -102,10 +102,7 @@ export class Authenticator {
    */
   authenticate(asking: AuthenticationRequest, schemes: readonly AuthenticationScheme[]): MaybePromise<Actor> {
     const found = actorOn(asking.exchange.request);
-    if (found) {
-      this.assertSameSite(asking, undefined);
-      return found;
-    }
+    if (found) return mapMaybe(this.assertSameSite(asking, undefined), () => found);
     return schemes.length === 0 ? null : mapMaybe(this.identify(asking, schemes), ({ actor }) => actor);
   }
 
@@ -116,10 +113,8 @@ export class Authenticator {
   ): MaybePromise<Identified> {
     const found = actorOn(asking.exchange.request);
     const ends = performance.now() + this.rules.timeout;
-    if (found && !schemes.some(({ guards }) => guards === 'all')) {
-      this.assertSameSite(asking, undefined);
-      return { actor: found };
-    }
+    if (found && !schemes.some(({ guards }) => guards === 'all'))
+      return mapMaybe(this.assertSameSite(asking, undefined), () => ({ actor: found }));
     // A caller authenticated by the application has presented no credentials here that could be guessed.
     const tried = found
       ? trySchemes(schemes, asking, ends)
@@ -131,13 +126,16 @@ export class Authenticator {
     tried: Tried,
     asking: AuthenticationRequest,
     schemes: readonly AuthenticationScheme[],
-  ): Identified {
+  ): MaybePromise<Identified> {
     const { request } = asking.exchange;
     switch (tried.kind) {
-      case 'actor':
-        this.assertSameSite(asking, tried.scheme);
-        (request as { user?: unknown }).user = tried.actor;
-        return { actor: tried.actor, scheme: tried.scheme };
+      case 'actor': {
+        const { actor, scheme } = tried;
+        return mapMaybe(this.assertSameSite(asking, scheme), () => {
+          (request as { user?: unknown }).user = actor;
+          return { actor, scheme };
+        });
+      }
       case 'wrong':
         throw new NotAuthenticated(challengeOf(schemes), refusalOf(tried.scheme, request));
       case 'unknown':
@@ -152,9 +150,15 @@ export class Authenticator {
   }
 
   /** Throws 403 for a cross-site write of a caller who is known by what the browser sends by itself. */
-  private assertSameSite(asking: AuthenticationRequest, scheme: AuthenticationScheme | undefined): void {
-    if (!isCrossSiteWrite(asking.exchange, this.rules.trustedOrigins)) return;
-    if (!isSentByScript(asking, scheme)) throw new CrossSiteWrite();
+  private assertSameSite(
+    { exchange }: AuthenticationRequest,
+    scheme: AuthenticationScheme | undefined,
+  ): MaybePromise<void> {
+    const { trustedOrigins, timeout } = this.rules;
+    if (!isCrossSiteWrite(exchange, trustedOrigins)) return;
+    return mapMaybe(isSentByScript({ exchange, scheme, timeout }), (isScript) => {
+      if (!isScript) throw new CrossSiteWrite();
+    });
   }
 }
 

@@ -37,6 +37,8 @@ export function passportScheme(
     name: credentialsSource(credentials),
     challenge: challengeFor(credentials),
     refusal: wrongCredentialsMessage(credentials),
+    // A strategy may read cookies, too, as some of passport-jwt do.
+    readsRequestAlone: true,
     problem: () => unknownStrategy(name, passport),
     presented: (request) =>
       isPresented(request, credentials)

@@ -15,7 +15,7 @@ import { runScheme } from './run-scheme.js';
 
 /** A request to be authenticated. */
 export interface AuthenticationRequest {
-  readonly exchange: RequestOrigin & Pick<HttpExchange, 'request' | 'address'>;
+  readonly exchange: RequestOrigin & Pick<HttpExchange, 'request' | 'address' | 'hasClientCertificate'>;
   /** The `ExecutionContext` that Nest guards receive. */
   readonly context?: unknown;
 }

@@ -8,7 +8,7 @@ import { isAborted, writeResponse, setContractHeaders } from '../write-response.
 import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { hasPrototypeKeys } from '../prototype-keys.js';
-import { getHeader, removeOrigin } from '../server-exchange.js';
+import { getHeader, hasClientCertificate, removeOrigin } from '../server-exchange.js';
 import { hasInvalidText } from './express-body-text.js';
 import {
   parseContentCoding,
@@ -121,6 +121,10 @@ class ExpressExchange implements ServerExchange {
 
   header(name: string): string | undefined {
     return getHeader(this.raw, name);
+  }
+
+  hasClientCertificate(): boolean {
+    return hasClientCertificate(this.raw);
   }
 
   async body(): Promise<ReceivedBody> {

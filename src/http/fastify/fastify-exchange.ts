@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { hasBody } from '../read-body.js';
-import { getHeader } from '../server-exchange.js';
+import { getHeader, hasClientCertificate } from '../server-exchange.js';
 import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
 import type { ServerExchange } from '../server-exchange.js';
 import { getReceivedBody } from './fastify-content-type-parser.js';
@@ -66,6 +66,10 @@ abstract class NodeExchange {
 
   header(name: string): string | undefined {
     return getHeader(this.raw, name);
+  }
+
+  hasClientCertificate(): boolean {
+    return hasClientCertificate(this.raw);
   }
 }
 
