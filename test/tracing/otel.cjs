@@ -8,6 +8,8 @@ const load = createRequire(join(__dirname, 'packages/package.json'));
 const { NodeSDK, tracing } = load('@opentelemetry/sdk-node');
 const { getNodeAutoInstrumentations } = load('@opentelemetry/auto-instrumentations-node');
 
+const { FastifyOtelInstrumentation } = load('@fastify/otel');
+
 const exporter = new tracing.InMemorySpanExporter();
 new NodeSDK({
   traceExporter: exporter,
@@ -17,6 +19,7 @@ new NodeSDK({
 }).start();
 
 globalThis.restifyTestSpans = {
+  fastifyPlugin: () => new FastifyOtelInstrumentation().plugin(),
   list: () =>
     exporter.getFinishedSpans().map(({ name, instrumentationScope, attributes }) => ({
       name,

@@ -1,5 +1,7 @@
 // Whether the tracer of this process sees the applications of the tests: without it, specs that pass here prove nothing.
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Injectable } from '@nestjs/common';
+import type { CanActivate } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Action, Pk, Restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
@@ -15,7 +17,7 @@ interface Span {
 
 /** Set by otel.cjs and sentry.cjs. */
 interface Tracers {
-  readonly restifyTestSpans?: { list(): readonly Span[]; clear(): void };
+  readonly restifyTestSpans?: { list(): readonly Span[]; clear(): void; fastifyPlugin(): unknown };
   readonly restifyTestEnvelopes?: readonly unknown[];
 }
 
@@ -43,6 +45,18 @@ class PlainController {
   plain(): object {
     return {};
   }
+}
+
+@Injectable()
+class Pass implements CanActivate {
+  canActivate(): boolean {
+    return true;
+  }
+}
+
+/** The part of Fastify that registers plugins. */
+interface Plugins {
+  register(plugin: unknown): unknown;
 }
 
 describe(`spans on ${PLATFORM} with ${WORLD.name}`, () => {
@@ -83,5 +97,32 @@ describe(`spans on ${PLATFORM} with ${WORLD.name}`, () => {
       const text = JSON.stringify(envelopes);
       expect(text).toContain('"type":"transaction"');
       expect(text.includes('handler.nestjs')).toBe(WORLD.name === 'nest-11');
+    });
+
+  if (spans && PLATFORM === 'fastify')
+    test('@fastify/otel, with and without a global guard, changes no response', async () => {
+      for (const providers of [[], [{ provide: APP_GUARD, useClass: Pass }]]) {
+        const traced = await startApp({
+          entities: [Doc],
+          controllers: [DocController, PlainController],
+          providers,
+          undescribed: 'all',
+          configure: (app) => {
+            (app.getHttpAdapter().getInstance() as Plugins).register(spans.fastifyPlugin());
+          },
+        });
+        spans.clear();
+        const { client } = traced;
+        expect((await client.post('/rest/v1/traced/doc/', { title: 'a' })).json).toEqual({
+          id: 1,
+          title: 'a',
+        });
+        expect((await client.get('/rest/v1/traced/doc/')).json).toEqual([{ id: 1, title: 'a' }]);
+        expect((await client.get('/rest/v1/traced/doc/1/title/')).json).toEqual({ pk: 1 });
+        expect((await client.get('/rest/v1/traced/doc/9/title/')).status).toBe(404);
+        expect((await client.send('PURGE', '/rest/v1/traced/doc/')).status).toBe(405);
+        expect(spans.list().map(({ scope }) => scope)).toContain('@fastify/otel');
+        await traced.close();
+      }
     });
 });
