@@ -15,11 +15,12 @@ import { Scope } from './query-scope.js';
 import { StatementCache } from './statement-cache.js';
 import type { Statement } from './statement.js';
 import type { TableNames, TableRegistry } from './table-names.js';
+import { UTC } from './dialects/local-time.js';
 
 const DIALECTS = [
   ['SQLite', sqlite],
   ['PostgreSQL', postgres],
-  ['MySQL', mysql('utc')],
+  ['MySQL', mysql(UTC)],
 ] as const;
 
 const TABLE: TableNames = {

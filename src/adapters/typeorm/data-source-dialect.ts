@@ -3,6 +3,7 @@ import { DeclarationError } from '../../core/errors/declaration-error.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import type { MysqlModule } from '../../sql/dialects/mysql-canceller.js';
 import { mysql } from '../../sql/dialects/mysql.js';
+import { mysqlZone } from './connection/mysql-options.js';
 import { postgres } from '../../sql/dialects/postgres.js';
 import { sqlite } from '../../sql/dialects/sqlite.js';
 
@@ -35,9 +36,8 @@ export function chooseDialect(dataSource: DataSource): Dialect {
     case 'postgres':
       return postgres;
     case 'mysql': {
-      const { timezone } = dataSource.options as { readonly timezone?: string };
       const { mysql: driver } = dataSource.driver as unknown as { readonly mysql: MysqlModule };
-      return mysql(timezone === 'Z' || timezone === '+00:00' ? 'utc' : 'local', driver);
+      return mysql(mysqlZone(dataSource), driver);
     }
     case undefined:
       throw new DeclarationError([

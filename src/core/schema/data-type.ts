@@ -27,7 +27,8 @@ export type DataType =
       readonly trim: boolean;
       readonly loose?: boolean;
     }
-  | { readonly kind: 'date' }
+  /** `utc`: TypeORM derives the day of a Date in UTC, and not in the time zone of the process. */
+  | { readonly kind: 'date'; readonly utc?: boolean }
   | { readonly kind: 'time'; readonly digits: number }
   /** `digits`: of the fraction in responses, 3 to 6; `kept`: those of the column, if fewer; `zoned`: the column stores an instant. */
   | { readonly kind: 'datetime'; readonly digits: number; readonly kept?: number; readonly zoned: boolean }

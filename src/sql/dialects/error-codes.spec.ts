@@ -12,6 +12,7 @@ import { postgres } from './postgres.js';
 import { POSTGRES_FAULTS } from './postgres-error-codes.js';
 import { sqlite } from './sqlite.js';
 import { SQLITE_FAULTS } from './sqlite-error-codes.js';
+import { UTC } from './local-time.js';
 
 const ROOT = createRequire(join(process.cwd(), 'package.json'));
 
@@ -99,7 +100,7 @@ describe('errors of PostgreSQL', () => {
 
 describe('errors of MariaDB and MySQL', () => {
   test.each(casesOf(MYSQL_FAULTS))('%s (%i) is classified by its cause', (_, errno, kind) => {
-    expect(kindOf(mysql('utc').errorFor({ driverError: { errno } }))).toBe(kind);
+    expect(kindOf(mysql(UTC).errorFor({ driverError: { errno } }))).toBe(kind);
   });
 
   /** mysql2 knows the names of MySQL only. */
@@ -149,7 +150,7 @@ describe('errors of MariaDB and MySQL', () => {
     [{ code: 'ER_CRASHED_ON_USAGE', errno: 1194 }, undefined],
     [{ errno: 4242 }, undefined],
   ] as const)('%j is %s', (driverError, kind) => {
-    expect(mysql('utc').errorFor({ driverError })?.kind).toBe(kind);
+    expect(mysql(UTC).errorFor({ driverError })?.kind).toBe(kind);
   });
 });
 
@@ -173,12 +174,12 @@ describe('errors of the operating system', () => {
 
   test.each(CODES)('%s means that the server cannot be reached', (code) => {
     expect(isSystemCode(code)).toBe(true);
-    for (const dialect of [sqlite, postgres, mysql('utc')])
+    for (const dialect of [sqlite, postgres, mysql(UTC)])
       expect(dialect.errorFor({ driverError: { code } })?.kind).toBe('away');
   });
 
   test.each(CODES)('%s is not a database error unless a driver has thrown it', (code) => {
-    for (const dialect of [sqlite, postgres, mysql('utc')])
+    for (const dialect of [sqlite, postgres, mysql(UTC)])
       expect(dialect.errorFor(Object.assign(new Error(code), { code }))).toBeUndefined();
   });
 

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { instantOf, wallClockOf } from './local-time.js';
+import { instantOf, UTC, wallClockOf } from './local-time.js';
 
 describe('in UTC', () => {
   test.each([
@@ -22,7 +22,7 @@ describe('in UTC', () => {
     ['0100-01-01 00:00:00.000', 3, '0100-01-01T00:00:00.000Z'],
     ['9999-12-31 23:59:59.999999', 6, '9999-12-31T23:59:59.999999Z'],
   ])('converts %s with %d digits to %s', (text, digits, instant) => {
-    expect(instantOf(text, 'utc', digits)).toBe(instant);
+    expect(instantOf(text, UTC, digits)).toBe(instant);
   });
 
   test('converts every day of a common year and of a leap year', () => {
@@ -30,13 +30,13 @@ describe('in UTC', () => {
       const instant = new Date(
         Date.UTC(2023, 0, 1 + day, day % 24, day % 60, (day * 7) % 60, day),
       ).toISOString();
-      expect(instantOf(instant.replace('T', ' ').slice(0, -1), 'utc', 3)).toBe(instant);
+      expect(instantOf(instant.replace('T', ' ').slice(0, -1), UTC, 3)).toBe(instant);
     }
   });
 
   test('converts parts out of range as Date does', () => {
-    expect(instantOf('2023-02-29 23:59:60.000', 'utc', 3)).toBe('2023-03-02T00:00:00.000Z');
-    expect(instantOf('0000-01-01 00:00:00.000', 'utc', 3)).toBe('0000-01-01 00:00:00.000');
+    expect(instantOf('2023-02-29 23:59:60.000', UTC, 3)).toBe('2023-03-02T00:00:00.000Z');
+    expect(instantOf('0000-01-01 00:00:00.000', UTC, 3)).toBe('0000-01-01 00:00:00.000');
   });
 
   test.each([
@@ -44,8 +44,8 @@ describe('in UTC', () => {
     ['0050-06-01 12:00:00.500', '0050-06-01T12:00:00.500Z'],
     ['0099-12-31 23:59:59.999', '0099-12-31T23:59:59.999Z'],
   ])('converts years of the first century: %s is %s', (text, instant) => {
-    expect(instantOf(text, 'utc', 3)).toBe(instant);
-    expect(wallClockOf(instant, 'utc')).toBe(text);
+    expect(instantOf(text, UTC, 3)).toBe(instant);
+    expect(wallClockOf(instant, UTC)).toBe(text);
   });
 
   test.each([
@@ -54,16 +54,30 @@ describe('in UTC', () => {
     ['0001-01-01T00:00:00.000Z', '0001-01-01 00:00:00.000'],
     ['9999-12-31T23:59:59.999999Z', '9999-12-31 23:59:59.999999'],
   ])('converts %s back to %s', (instant, text) => {
-    expect(wallClockOf(instant, 'utc')).toBe(text);
+    expect(wallClockOf(instant, UTC)).toBe(text);
   });
 
   test.each(['', 'infinity', '-infinity', 'now', '1664702608', '2022-10-02', '09:23:28'])(
     'returns %j unchanged',
     (text) => {
-      expect(instantOf(text, 'utc', 3)).toBe(text);
+      expect(instantOf(text, UTC, 3)).toBe(text);
       expect(instantOf(text, 'local', 3)).toBe(text);
     },
   );
+});
+
+describe('at an offset', () => {
+  test.each([
+    ['2022-10-02T09:23:28.297Z', 8 * 60, '2022-10-02 17:23:28.297'],
+    ['2022-12-31T23:30:00.000001Z', 8 * 60, '2023-01-01 07:30:00.000001'],
+    ['2022-10-02T09:23:28.297Z', -(5 * 60 + 30), '2022-10-02 03:53:28.297'],
+    ['2024-03-01T04:59:59.999999Z', -5 * 60, '2024-02-29 23:59:59.999999'],
+    ['0099-12-31T23:59:59.999Z', 60, '0100-01-01 00:59:59.999'],
+    ['9999-12-31T23:59:59.000Z', 60, '10000-01-01 00:59:59.000'],
+  ])('%s is stored %i minutes east of UTC as %s, and read back', (instant, zone, text) => {
+    expect(wallClockOf(instant, zone)).toBe(text);
+    expect(instantOf(text, zone, instant.length - '2022-10-02T09:23:28.Z'.length)).toBe(instant);
+  });
 });
 
 /** The modules for child processes: the time zone belongs to a process, and other tests must keep theirs. */

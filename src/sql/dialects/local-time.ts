@@ -17,8 +17,10 @@ function parse(text: string): WallClock | undefined {
   };
 }
 
-/** The time zone of a column without one: UTC, or the zone of this process. */
-export type WallZone = 'utc' | 'local';
+/** The time zone of a column without one: that of this process, or minutes east of UTC. */
+export type WallZone = 'local' | number;
+
+export const UTC = 0;
 
 /** An instant in UTC whose parts are valid in any month. */
 const VALID_DATETIME_TEXT =
@@ -26,7 +28,7 @@ const VALID_DATETIME_TEXT =
 
 /** Converts a database's `2022-10-02 09:23:28.297` to the canonical instant. Values without an ISO 8601 form are returned unchanged. */
 export function instantOf(text: string, zone: WallZone, digits: number): string {
-  const valid = zone === 'utc' ? VALID_DATETIME_TEXT.exec(text) : null;
+  const valid = zone === UTC ? VALID_DATETIME_TEXT.exec(text) : null;
   // Most values need no calculation with dates, which takes several times as long.
   if (valid) return `${text.slice(0, 10)}T${text.slice(11, 19)}.${formatFraction(valid[1] ?? '', digits)}Z`;
   const clock = parse(text);
@@ -43,21 +45,52 @@ function isDay({ parts: [year, month, day] }: WallClock): boolean {
 
 /** Avoids the constructor of Date, which maps years below 100 to the 20th century. */
 function timeOf({ parts: [year, month, day, hours, minutes, seconds] }: WallClock, zone: WallZone): number {
-  const date = new Date(zone === 'utc' ? Date.UTC(2000, 0, 1) : new Date(2000, 0, 1).getTime());
-  if (zone === 'utc') {
-    date.setUTCFullYear(year, month, day);
-    return date.setUTCHours(hours, minutes, seconds, 0);
+  const date = zone === 'local' ? new Date(2000, 0, 1) : new Date(0);
+  if (zone === 'local') {
+    date.setFullYear(year, month, day);
+    return date.setHours(hours, minutes, seconds, 0);
   }
-  date.setFullYear(year, month, day);
-  return date.setHours(hours, minutes, seconds, 0);
+  date.setUTCFullYear(year, month, day);
+  return date.setUTCHours(hours, minutes - zone, seconds, 0);
 }
 
 /** The inverse: the text that a column without a time zone stores for a canonical instant. */
 export function wallClockOf(instant: string, zone: WallZone): string {
+  if (zone === UTC) return instant.replace('T', ' ').replace(/Z$/, '');
+  const [year, ...rest] = zone === 'local' ? localParts(new Date(instant)) : partsAt(new Date(instant), zone);
+  const [month, day, hours, minutes, seconds] = rest.map((part) => String(part).padStart(2, '0'));
   const fraction = /\.(\d+)Z$/.exec(instant)?.[1] ?? '000';
-  if (zone === 'utc') return instant.replace('T', ' ').replace(/Z$/, '');
-  const date = new Date(instant);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${fraction}`;
+  return `${String(year).padStart(4, '0')}-${month}-${day} ${hours}:${minutes}:${seconds}.${fraction}`;
+}
+
+type Parts = readonly [year: number, ...rest: number[]];
+
+function localParts(date: Date): Parts {
+  return [
+    date.getFullYear(),
+    date.getMonth() + 1,
+    date.getDate(),
+    date.getHours(),
+    date.getMinutes(),
+    date.getSeconds(),
+  ];
+}
+
+function partsAt(date: Date, zone: number): Parts {
+  date.setUTCMinutes(date.getUTCMinutes() + zone);
+  return [
+    date.getUTCFullYear(),
+    date.getUTCMonth() + 1,
+    date.getUTCDate(),
+    date.getUTCHours(),
+    date.getUTCMinutes(),
+    date.getUTCSeconds(),
+  ];
+}
+
+/** Whether the time zone of this process is UTC, under any of its names. */
+export function runsInUtc(): boolean {
+  return ['UTC', 'Etc/UTC', 'Etc/UCT', 'UCT', 'Zulu', 'Etc/Zulu', 'Universal', 'Etc/Universal'].includes(
+    Intl.DateTimeFormat().resolvedOptions().timeZone,
+  );
 }

@@ -13,7 +13,7 @@ import { instantOf, wallClockOf } from './local-time.js';
 import type { WallZone } from './local-time.js';
 
 /**
- * MariaDB and MySQL through mysql2. `zone` is the `timezone` option of the driver, in which it interprets DATETIME columns.
+ * MariaDB and MySQL through mysql2. `zone` is that of the driver, in which it reads and writes DATETIME columns.
  * Statements can be cancelled only if the driver is given.
  */
 export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {

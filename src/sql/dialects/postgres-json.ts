@@ -2,6 +2,7 @@ import type { TypeOf, DataType } from '../../core/schema/data-type.js';
 import { TEXT_SEPARATOR } from '../../core/values/json-scanner.js';
 import { STORED_JSON } from '../stored-json.js';
 import { driverErrorProperty } from './dialect.js';
+import { runsInUtc } from './local-time.js';
 import type { JsonColumn, JsonMember, JsonSql, JsonWriter } from './json-writer.js';
 
 /**
@@ -75,7 +76,7 @@ function jsonTextOf(type: DataType): ((column: string) => JsonSql) | undefined {
       return type.values.every((each) => typeof each === 'string') ? escaped : undefined;
     case 'date':
       return (column) => ({
-        sql: `'"' || to_char(${column}, 'YYYY-MM-DD') || '"'`,
+        sql: `'"' || to_char(${column}::timestamp, 'YYYY-MM-DD') || '"'`,
         guard: isIsoYear(column, 'DATE'),
       });
     case 'datetime':
@@ -104,12 +105,6 @@ function datetimeJson({ zoned, digits }: TypeOf<'datetime'>): ((column: string) 
       guard: isIsoYear(column, zoned ? 'TIMESTAMPTZ' : 'TIMESTAMP'),
     };
   };
-}
-
-function runsInUtc(): boolean {
-  return ['UTC', 'Etc/UTC', 'Etc/UCT', 'UCT', 'Zulu', 'Etc/Zulu', 'Universal', 'Etc/Universal'].includes(
-    Intl.DateTimeFormat().resolvedOptions().timeZone,
-  );
 }
 
 function object(members: readonly JsonMember[]): JsonSql {

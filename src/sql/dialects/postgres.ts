@@ -9,7 +9,7 @@ import { postgresJson } from './postgres-json.js';
 import { postgresReturning } from './postgres-returning.js';
 import { numberIn } from './explain.js';
 import { decodeStored } from './decode-stored.js';
-import { instantOf, wallClockOf } from './local-time.js';
+import { instantOf, UTC, wallClockOf } from './local-time.js';
 
 /** PostgreSQL through pg. */
 export const postgres: Dialect = {
@@ -120,12 +120,12 @@ const KINDS_READ_AS_TEXT: ReadonlySet<DataKind> = new Set([
   'json',
 ]);
 
-/** Formats a date independently of DateStyle; values without such a format (infinity, before the year 1) are cast to text. */
+/** Formats a date independently of DateStyle and of the session's time zone; values without such a format (infinity, before the year 1) are cast to text. */
 function readDate(
   column: string,
   { format, from, end }: Readonly<Record<'format' | 'from' | 'end', string>>,
 ): string {
-  return `CASE WHEN ${column} >= ${from} AND ${column} < ${end} THEN to_char(${column}, '${format}') ELSE ${column}::text END`;
+  return `CASE WHEN ${column} >= ${from} AND ${column} < ${end} THEN to_char(${column}::timestamp, '${format}') ELSE ${column}::text END`;
 }
 
 /** Parts read as integers, which are independent of IntervalStyle. */
@@ -145,7 +145,7 @@ function decodeInterval(raw: unknown): string {
 function decode(raw: unknown, type: DataType): Json {
   switch (type.kind) {
     case 'datetime':
-      return instantOf(String(raw), type.zoned ? 'utc' : 'local', type.digits);
+      return instantOf(String(raw), type.zoned ? UTC : 'local', type.digits);
     case 'interval':
       return decodeInterval(raw);
     case 'list':

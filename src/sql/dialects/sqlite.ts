@@ -7,7 +7,7 @@ import { sqliteJson } from './sqlite-json.js';
 import { sqliteReturning } from './sqlite-returning.js';
 import { decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../core/values/numbers.js';
-import { instantOf, wallClockOf } from './local-time.js';
+import { instantOf, UTC, wallClockOf } from './local-time.js';
 
 /** SQLite through better-sqlite3 or sql.js. */
 export const sqlite: Dialect = {
@@ -87,7 +87,7 @@ function decode(raw: unknown, type: DataType): Json {
     case 'decimal':
       return formatDecimal(raw, type.scale);
     case 'datetime':
-      return instantOf(String(raw), 'utc', type.digits);
+      return instantOf(String(raw), UTC, type.digits);
     default:
       return decodeStored(raw, type);
   }
@@ -98,7 +98,7 @@ function encode(value: Json, type: DataType): unknown {
     case 'boolean':
       return value === true ? 1 : 0;
     case 'datetime':
-      return wallClockOf(String(value), 'utc');
+      return wallClockOf(String(value), UTC);
     case 'binary':
       return Buffer.from(String(value), 'base64');
     case 'enum':
@@ -151,7 +151,7 @@ function isWholeSecond(value: Json): value is string {
 }
 
 function bindShort(value: string, bind: Bind): string {
-  return bind(wallClockOf(value, 'utc').slice(0, -'.000'.length), { kind: 'string', trim: false });
+  return bind(wallClockOf(value, UTC).slice(0, -'.000'.length), { kind: 'string', trim: false });
 }
 
 /** Compiles to one IN list: alternatives nest, and SQLite limits the depth of an expression. */

@@ -3,6 +3,10 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { CancellableReads, Reading } from './cancellable-reads.js';
 import { connectionFailure } from './connection-errors.js';
 import type { ConnectionErrors } from './connection-errors.js';
+import { correctQueries } from './corrected-runner.js';
+import type { QueryCorrections } from './corrected-runner.js';
+import { exactDays } from './exact-days.js';
+import { exactStamps } from './exact-stamps.js';
 import type { Permit } from './pool-queue.js';
 import type { PoolQueues } from './pool-queues.js';
 import type { RunningRead } from './running-reads.js';
@@ -43,7 +47,12 @@ export interface QueryRunnerPoolParts {
 
 /** Acquires query runners with their connections, each with a permit of the pool's queue. */
 export class QueryRunnerPool {
-  constructor(private readonly parts: QueryRunnerPoolParts) {}
+  private readonly corrections: QueryCorrections;
+
+  constructor(private readonly parts: QueryRunnerPoolParts) {
+    const { dataSource } = parts;
+    this.corrections = { sql: exactStamps(dataSource), options: exactDays(dataSource) };
+  }
 
   private withPermit<Result>(
     reading: Reading,
@@ -59,6 +68,7 @@ export class QueryRunnerPool {
     return this.withPermit(reading, async (permit) => {
       this.parts.errors.attach();
       const runner = this.parts.dataSource.createQueryRunner(reading.from === 'replica' ? 'slave' : 'master');
+      correctQueries(runner, this.corrections);
       const connecting: Promise<unknown> = runner.connect();
       const connection = this.parts.dialect.oneConnection
         ? await connecting

@@ -169,7 +169,7 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map<string, TypeRule>([
   ['mediumtext', textType],
   ['longtext', textType],
   ['clob', textType],
-  ['date', () => ({ kind: 'date' })],
+  ['date', ({ column }) => ({ kind: 'date', ...(column.utc ? { utc: true } : {}) })],
   ['time', timeType],
   ['time without time zone', timeType],
   ['datetime', datetimeType],

@@ -3,6 +3,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { keyText } from '../../../core/values/keys.js';
 import { identityOf, whereIdentity } from '../write/entity-values.js';
 import { listensTo } from '../write/subscriber-events.js';
@@ -22,12 +23,16 @@ export class EntityLoader {
   private readonly transformed: ReadonlySet<string>;
   /** The property of a key with a single integer column. */
   private readonly numberKey: string | undefined;
+  private readonly dataSource: DataSource;
+  private readonly dialect: Dialect;
 
   constructor(
     private readonly resource: ResourceSchema,
     private readonly metadata: EntityMetadata,
-    private readonly dataSource: DataSource,
+    { dataSource, dialect }: { readonly dataSource: DataSource; readonly dialect: Dialect },
   ) {
+    this.dataSource = dataSource;
+    this.dialect = dialect;
     this.readable = resource.fields.filter((field) => field.readable);
     this.transformed = new Set(
       metadata.columns.flatMap((column) => (column.transformer === undefined ? [] : [column.databaseName])),
@@ -73,7 +78,7 @@ export class EntityLoader {
               ...row,
               entity,
               values: this.readable.map((field, index) =>
-                valueOf(field, row.values[index], { entity, isReplaceable }),
+                valueOf(field, row.values[index], { entity, isReplaceable, dialect: this.dialect }),
               ),
             },
           ]
@@ -125,12 +130,13 @@ function numberKeyOf({ identity }: ResourceSchema, { primaryColumns }: EntityMet
 interface LoadedEntity {
   readonly entity: ObjectLiteral;
   readonly isReplaceable: (field: ColumnField) => boolean;
+  readonly dialect: Dialect;
 }
 
 function valueOf(field: Field, read: unknown, loaded: LoadedEntity): unknown {
   switch (field.kind) {
     case 'column':
-      return loaded.isReplaceable(field) ? columnValue(field, loaded.entity, read) : read;
+      return loaded.isReplaceable(field) ? columnValue(field, loaded, read) : read;
     case 'embedded':
       return embeddedValue(field, read as Record<string, unknown>, loaded);
     default:
@@ -138,15 +144,18 @@ function valueOf(field: Field, read: unknown, loaded: LoadedEntity): unknown {
   }
 }
 
-/** The property's value, unless it equals the value that was read up to the precision of the driver. */
-function columnValue(field: ColumnField, entity: ObjectLiteral, read: unknown): unknown {
+/** The property's value, unless it equals the value that was read up to the precision and the form of the driver. */
+function columnValue(field: ColumnField, { entity, dialect }: LoadedEntity, read: unknown): unknown {
   const property = field.column.path
     .split('.')
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
-  const { transform } = field.column;
-  return transform?.outward === undefined && equalsExceptPrecision(property, read)
-    ? read
-    : fromProperty(property, field.type);
+  const { type, column } = field;
+  if (column.transform?.outward !== undefined) return fromProperty(property, type);
+  const isRead =
+    equalsExceptPrecision(property, read) ||
+    // With `dateStrings`, mysql2 returns texts, of which TypeORM leaves some as they are.
+    (type.kind === 'datetime' && typeof property === 'string' && dialect.decode(property, type) === read);
+  return isRead ? read : fromProperty(property, type);
 }
 
 /** Whether a property has the value that the driver returns for an exact one: it truncates to milliseconds and 53 bits. */

@@ -89,7 +89,9 @@ export class RowReader {
     this.selection = selectRows(resource, dialect);
     this.statements = new StatementCache(dialect, this.isClientSelected);
     const { metadata, dataSource } = tables.of(resource);
-    this.entities = metadata.isJunction ? undefined : new EntityLoader(resource, metadata, dataSource);
+    this.entities = metadata.isJunction
+      ? undefined
+      : new EntityLoader(resource, metadata, { dataSource, dialect });
   }
 
   /** Whether a client has selected the fields. */

@@ -5,7 +5,7 @@ import { outwardType } from '../../../core/schema/column.js';
 import type { EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { fromProperty, toProperty } from './property-values.js';
+import { fromProperty, toKeyProperty, toProperty } from './property-values.js';
 
 /** The related row's columns that a foreign key refers to, by the path of the field. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
@@ -103,7 +103,7 @@ function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[
     if (!given || given.value === null || !join.referencedColumn) return null;
     join.referencedColumn.setEntityValue(
       related,
-      toProperty(given.value, given.column.type, join.referencedColumn),
+      toKeyProperty(given.value, given.column.type, join.referencedColumn),
     );
   }
   return related;
@@ -137,7 +137,7 @@ export function whereIdentity(
   );
   for (const { column, value } of own) {
     const found = metadata.columns.find((each) => each.databaseName === column.id);
-    found?.setEntityValue(where, toProperty(value, column.type, found));
+    found?.setEntityValue(where, toKeyProperty(value, column.type, found));
   }
   setColumns(
     where,

@@ -12,7 +12,7 @@ export function toProperty(value: Json, type: DataType, metadata: ColumnMetadata
     case 'datetime':
       return design === String ? value : new Date(String(value));
     case 'date':
-      return design === Date ? midnight(String(value), metadata.utc) : value;
+      return design === Date ? dateIfExact(String(value), type) : value;
     case 'decimal':
     case 'bigint':
       return toNumeric(value, type, design);
@@ -23,6 +23,11 @@ export function toProperty(value: Json, type: DataType, metadata: ColumnMetadata
     default:
       return value;
   }
+}
+
+/** As `toProperty` for the value of a key: TypeORM loads the text of a day, and does not find a row by a Date. */
+export function toKeyProperty(value: Json, type: DataType, metadata: ColumnMetadata): unknown {
+  return type.kind === 'date' ? value : toProperty(value, type, metadata);
 }
 
 function toNumeric(value: Json, type: DataType, design: unknown): unknown {
@@ -77,8 +82,12 @@ function decimalText(property: unknown, type: DataType): string {
 function fromDate(date: Date, type: DataType): string | null {
   if (Number.isNaN(date.getTime())) return null;
   if (type.kind === 'date') {
+    const [year, month, day] =
+      type.utc === true
+        ? [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
+        : [date.getFullYear(), date.getMonth(), date.getDate()];
     const two = (value: number): string => String(value).padStart(2, '0');
-    return `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+    return `${String(year).padStart(4, '0')}-${two(month + 1)}-${two(day)}`;
   }
   const digits = type.kind === 'datetime' ? type.digits : 3;
   return `${date
@@ -87,11 +96,11 @@ function fromDate(date: Date, type: DataType): string | null {
     .padEnd(20 + digits, '0')}Z`;
 }
 
-/** The Date from which TypeORM derives the same day: in the process's time zone, or in UTC if the column has `utc`. */
-function midnight(text: string, utc: boolean): Date {
+/** The Date from which TypeORM derives the same day; the text of a day that the time zone of the process has skipped. */
+function dateIfExact(text: string, type: TypeOf<'date'>): Date | string {
   const [year = 1, month = 1, day = 1] = text.split('-').map(Number);
-  const date = utc ? new Date(0) : new Date(2000, 0, 1);
-  if (utc) date.setUTCFullYear(year, month - 1, day);
+  const date = type.utc === true ? new Date(0) : new Date(2000, 0, 1);
+  if (type.utc === true) date.setUTCFullYear(year, month - 1, day);
   else date.setFullYear(year, month - 1, day);
-  return date;
+  return fromDate(date, type) === text ? date : text;
 }
