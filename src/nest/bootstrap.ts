@@ -54,7 +54,6 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   const parts = await resolveParts(input, context, instances);
   const model = compileResources(input, parts);
   await rejectProblems(problemsOfModel(input, model), dataSource);
-  await adapter.learn();
   for (const resource of model.all) adapter.prepare(resource);
   for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
   const listed = listedControllers(context.modules);
@@ -110,6 +109,7 @@ async function describeEntities({
     fairShare,
     ...validator,
   });
+  await adapter.learn();
   const description = adapter.describe({ exposures: await loadExposures(), rules: validator?.rulesOf });
   return { adapter, description, readBody: validator?.readBody };
 }

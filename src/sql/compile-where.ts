@@ -5,7 +5,7 @@ import type { Lookup, TextLookup } from '../core/query/lookups.js';
 import type { DataType } from '../core/schema/data-type.js';
 import type { OrderTerm, ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';
-import type { TextPart } from './dialects/dialect.js';
+import type { TextPart } from './dialects/text-syntax.js';
 import type { Scope } from './query-scope.js';
 
 const TRUE = '1 = 1';
@@ -83,12 +83,13 @@ function compileSeveral(conditions: readonly Condition[], kind: 'and' | 'or', sc
 }
 
 /** Compiles a comparison. Its SQL may depend on the value. */
-export function compileComparison({ operand, lookup, value }: Comparison, scope: ComparisonScope): string {
+export function compileComparison(comparison: Comparison, scope: ComparisonScope): string {
+  const { operand, lookup, value, asKey = false } = comparison;
   const { type } = operand.column;
   const column = scope.operand(operand);
   if (value === null) return compileNull(column, lookup);
   if (lookup === 'in' && (value as readonly Json[]).length === 0) return FALSE;
-  const deviating = scope.dialect.compare({ column, lookup, value, type }, (each, as) =>
+  const deviating = scope.dialect.compare({ column, lookup, value, type, asKey }, (each, as) =>
     scope.bind(each, as),
   );
   if (deviating !== undefined) return deviating;
@@ -97,14 +98,16 @@ export function compileComparison({ operand, lookup, value }: Comparison, scope:
     case 'ne':
       return `(${column} <> ${scope.bind(value, type)} OR ${column} IS NULL)`;
     case 'in':
-      return compileIn(operand, value as readonly Json[], scope);
+      return compileIn(comparison, value as readonly Json[], scope);
     case 'range':
       return compileRange(operand, value as readonly [Json, Json], scope);
     case 'isnull':
       return value === true ? `${column} IS NULL` : `${column} IS NOT NULL`;
     default:
-      return scope.dialect.matchText(column, { text: String(value), ...TEXT_MATCHES[lookup] }, (each) =>
-        scope.bindText(each),
+      return scope.dialect.matchText(
+        { column, type },
+        { text: String(value), ...TEXT_MATCHES[lookup] },
+        (each) => scope.bindText(each),
       );
   }
 }
@@ -128,16 +131,15 @@ function compileNull(column: string, lookup: Lookup): string {
 }
 
 /** Each value follows the rules of `exact`, which some dialects compile in their own way. */
-function compileIn(operand: Operand, values: readonly Json[], scope: ComparisonScope): string {
+function compileIn(comparison: Comparison, values: readonly Json[], scope: ComparisonScope): string {
+  const { operand, asKey = false } = comparison;
   const { type } = operand.column;
   const column = scope.operand(operand);
   const isStandard = values.every(
-    (value) => scope.dialect.compare({ column, lookup: 'exact', value, type }, () => '') === undefined,
+    (value) => scope.dialect.compare({ column, lookup: 'exact', value, type, asKey }, () => '') === undefined,
   );
   if (isStandard) return `${column} IN (${values.map((value) => scope.bind(value, type)).join(', ')})`;
-  const found = values.map((value) =>
-    compileComparison({ kind: 'compare', operand, lookup: 'exact', value }, scope),
-  );
+  const found = values.map((value) => compileComparison({ ...comparison, lookup: 'exact', value }, scope));
   return `(${found.join(' OR ')})`;
 }
 
@@ -165,11 +167,11 @@ const TERM_PARTS: Readonly<Record<Exclude<TermMatch, 'regex' | 'fulltext'>, Text
 
 /** Compiles the match of one search term in one column. */
 export function compileSearchTerm({ operand, match, term }: SearchTerm, scope: ComparisonScope): string {
-  const column = scope.operand(operand);
+  const searched = { column: scope.operand(operand), type: operand.column.type };
   if (match === 'regex' || match === 'fulltext')
-    return scope.dialect.matchSpecial(column, match, scope.bind(term, UNTRIMMED_TEXT));
+    return scope.dialect.matchSpecial(searched, match, scope.bind(term, UNTRIMMED_TEXT));
   return scope.dialect.matchText(
-    column,
+    searched,
     { text: term, where: TERM_PARTS[match], insensitive: true },
     (each) => scope.bindText(each),
   );

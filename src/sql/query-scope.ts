@@ -119,7 +119,10 @@ export class Scope implements AliasedTable {
   /** The join condition of two tables. */
   pairs(on: readonly ColumnPair[], near: AliasedTable, far: AliasedTable): string {
     return on
-      .map((pair) => `${far.table.column(far.alias, pair.far)} = ${near.table.column(near.alias, pair.near)}`)
+      .map((pair) => {
+        const column = near.table.column(near.alias, pair.near);
+        return `${far.table.column(far.alias, pair.far)} = ${this.dialect.joined(column, pair.near.type)}`;
+      })
       .join(' AND ');
   }
 

@@ -210,7 +210,7 @@ export class StatementCache {
     comparison: Extract<Condition, { kind: 'compare' }>,
     compared: ComparedValues,
   ): string {
-    const { operand, lookup, value } = comparison;
+    const { operand, lookup, value, asKey } = comparison;
     const { type } = operand.column;
     // Both compile to IS NULL or the like, without a value.
     if (value === null || lookup === 'isnull') return compileComparison(comparison, compared);
@@ -220,7 +220,7 @@ export class StatementCache {
       return compileComparison(comparison, compared);
     }
     for (const each of values) compared.add(each, type);
-    return `${operandKey(operand)} ${lookup}${values.length}`;
+    return `${operandKey(operand)} ${lookup}${values.length}${asKey ? ' as key' : ''}`;
   }
 }
 

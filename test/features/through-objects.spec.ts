@@ -1495,7 +1495,7 @@ const TAG_KINDS: Readonly<Record<string, TagKind>> = {
     bodies: [{ code: 'a' }, { code: 'b/c d' }, { code: 'ü,%' }],
     shown: ['a', 'b/c d', 'ü,%'],
     segments: ['a', 'b%2Fc%20d', '%C3%BC%2C%25'],
-    missing: { shown: 'A', segment: 'A' },
+    missing: { shown: 'C', segment: 'A' },
   },
   place: {
     model: 'placetag',

@@ -62,8 +62,8 @@ export async function connectAdapter({
     await dataSource.initialize();
     const { acquireTimeout, statementTimeout, fairShare } = OPTIONS;
     const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout, statementTimeout, fairShare });
-    const resources = compiled(adapter.describe());
     await adapter.learn();
+    const resources = compiled(adapter.describe());
     for (const resource of resources) adapter.prepare(resource);
     const comparison = compareOver([dataSource]);
     return {

@@ -32,6 +32,7 @@ import { ConnectionManager } from './connection/connection-manager.js';
 import type { ConnectionLimits } from './connection/connection-limits.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
+import { TextColumns } from './metadata/text-columns.js';
 import { KeyLookups } from './read/key-lookups.js';
 import { JsonSubtypeTables } from './read/json-subtype-tables.js';
 import { JsonListReader } from './read/json-list-reader.js';
@@ -70,6 +71,7 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly lookups: KeyLookups;
   private readonly indexes: IndexColumns;
   private readonly subtypeTables: JsonSubtypeTables;
+  private readonly texts: TextColumns;
   /** By resource, and by view of a resource with the fields that a caller may read. */
   private readonly prepared = new WeakMap<ResourceSchema, Prepared>();
   private readonly resources = new Set<ResourceSchema>();
@@ -81,6 +83,7 @@ export class TypeOrmAdapter implements DataAdapter {
     this.dialect = chooseDialect(dataSource);
     this.tables = new Tables(dataSource);
     this.subtypeTables = new JsonSubtypeTables(this.dialect.json);
+    this.texts = new TextColumns(dataSource);
     this.connections = new ConnectionManager(dataSource, this.dialect, settings);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
     this.indexes = new IndexColumns(this.tables, this.dialect, this.connections);
@@ -91,17 +94,19 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   describe(decorators?: DecoratorReaders): ModelDescription {
-    return describeModel(this.dataSource, decorators);
+    return describeModel(this.dataSource, decorators, this.texts);
   }
 
-  /** Warnings about options of the data source, which do not prevent the start. */
+  /** Warnings about the data source, which do not prevent the start. */
   warnings(): readonly string[] {
-    return warningsOfOptions(this.dataSource);
+    const { warning } = this.texts;
+    return [...warningsOfOptions(this.dataSource), ...(warning === undefined ? [] : [warning])];
   }
 
-  /** Reads facts about the tables from the database; called before any resource is prepared. */
-  learn(): Promise<void> {
-    return this.subtypeTables.load(this.dataSource);
+  /** Reads facts about the tables from the database; called before the entities are described. */
+  async learn(): Promise<void> {
+    await this.subtypeTables.load(this.dataSource);
+    await this.texts.read(this.dialect);
   }
 
   /** Converts an error of the application's own statement: a `RestException` if the database is unavailable or has aborted it, else the same error. */
@@ -210,11 +215,11 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {
-    const { connections, dialect, lookups } = this;
+    const { connections, dialect, lookups, tables } = this;
     const parts = {
       writerOf: (view: ResourceSchema) => this.writerOf(view),
       toolsOf: (view: ResourceSchema) => this.toolsOf(view),
-      tools: { connections, dialect, lookups },
+      tools: { connections, dialect, lookups, tables },
     };
     return new BatchWriter(parts).write(plan);
   }

@@ -25,7 +25,14 @@ export type Condition =
   | { readonly kind: 'never' }
   | { readonly kind: 'and' | 'or'; readonly conditions: readonly Condition[] }
   | { readonly kind: 'not'; readonly condition: Condition }
-  | { readonly kind: 'compare'; readonly operand: Operand; readonly lookup: Lookup; readonly value: Json }
+  | {
+      readonly kind: 'compare';
+      readonly operand: Operand;
+      readonly lookup: Lookup;
+      readonly value: Json;
+      /** Set if `exact`, `ne` and `in` compare texts by the database's own equality, as a foreign key does. */
+      readonly asKey?: true;
+    }
   | { readonly kind: 'term'; readonly operand: Operand; readonly match: TermMatch; readonly term: string }
   /** At least one related row matches; for a many-to-many relation, over a row of the junction that matches `through`. */
   | {
@@ -117,6 +124,11 @@ export function touches(condition: Condition, isAbout: (columnId: string) => boo
 /** A comparison of a column of the row with a value, by `exact`. */
 export function equals(column: Column, value: Json): Condition {
   return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value };
+}
+
+/** As `equals`, by the equality with which the database compares the column as a foreign key or in a unique index. */
+export function equalsAsKey(column: Column, value: Json): Condition {
+  return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value, asKey: true };
 }
 
 /** The operands of a row's own key. */

@@ -39,15 +39,21 @@ function every(answers: readonly (boolean | undefined)[]): boolean | undefined {
   return answers.includes(undefined) ? undefined : true;
 }
 
+function isSameText(own: string, value: Json): boolean {
+  return Array.isArray(value) ? (value as readonly Json[]).includes(own) : value === own || value === null;
+}
+
 function negate(answer: boolean | undefined): boolean | undefined {
   return answer === undefined ? undefined : !answer;
 }
 
 function evaluateComparison(
-  { lookup, value }: Extract<Condition, { kind: 'compare' }>,
+  { lookup, value, asKey }: Extract<Condition, { kind: 'compare' }>,
   own: Json | undefined,
 ): boolean | undefined {
   if (own === undefined) return undefined;
+  // The database may take different texts for the same key.
+  if (asKey && typeof own === 'string' && !isSameText(own, value)) return undefined;
   switch (lookup) {
     case 'exact':
       return own === value;

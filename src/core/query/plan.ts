@@ -115,7 +115,10 @@ export interface KeyCheck {
   readonly path: readonly string[];
   /** The target's key, or the value of the foreign key column, as given. */
   readonly key: readonly Json[];
+  /** The rows to which the caller may refer by this key, as the database compares a foreign key with it. */
   readonly where: Condition;
+  /** Those of them whose key has exactly the given value, so that it can be stored unread. */
+  readonly exact: Condition;
 }
 
 /**
@@ -216,6 +219,10 @@ export interface UpsertPlan {
   /** Its `where` selects the row. */
   readonly update: UpdatePlan;
   readonly create: CreatePlan;
+  /** The values that identify the row. */
+  readonly identifying: readonly ColumnValue[];
+  /** The errors if an earlier write of the batch has the same row. */
+  readonly repeated: FieldErrors;
 }
 
 /** A write with errors of its own, reported together with those of the others. */

@@ -80,7 +80,7 @@ function relationAt(path: string, resource: ResourceSchema): Relation | undefine
   );
 }
 
-function toCondition(operand: Operand, filter: WhereFilter): Condition {
+function toCondition(operand: Operand, filter: WhereFilter): Extract<Condition, { kind: 'compare' }> {
   const { column } = operand;
   // Used as it is, it would become part of the SQL.
   if (!LOOKUPS.includes(filter.lookup))
@@ -145,10 +145,8 @@ function relatedKeyCondition(filter: WhereFilter, place: FilterTarget, relation?
           ? relation.on.find((pair) => pair.far.id === column.id)?.near
           : undefined;
       const operand = near ? { hops: place.hops.slice(0, -1), column: near } : { hops: place.hops, column };
-      return toCondition(operand, {
-        ...filter,
-        value: place.resource.key.columns.length > 1 ? (values[index] ?? null) : filter.value,
-      });
+      const value = place.resource.key.columns.length > 1 ? (values[index] ?? null) : filter.value;
+      return { ...toCondition(operand, { ...filter, value }), asKey: true };
     }),
   );
 }

@@ -19,13 +19,22 @@ export type DataType =
   /** `single`: the column stores 32 bits. */
   | { readonly kind: 'float'; readonly single?: boolean; readonly unsigned?: boolean }
   | { readonly kind: 'boolean' }
-  /** `maxBytes`: of UTF-8. `loose`: the database's own `=` also matches texts that differ in trailing blanks or case. */
+  /**
+   * `maxBytes`: of UTF-8. `loose`: the database's own `=` also matches texts that differ in trailing blanks or case.
+   * `collation`: the quoted name of the one by which a unique index or the referenced column compares, if it is not exact.
+   * `charset`: the character set, if it has not all characters. `cast`: the SQL type, where comparisons of values need it.
+   * `padded`: the database adds blanks behind the texts, which are no part of them.
+   */
   | {
       readonly kind: 'string';
       readonly maxLength?: number;
       readonly maxBytes?: number;
       readonly trim: boolean;
       readonly loose?: boolean;
+      readonly collation?: string;
+      readonly charset?: string;
+      readonly cast?: string;
+      readonly padded?: true;
     }
   /** `utc`: TypeORM derives the day of a Date in UTC, and not in the time zone of the process. */
   | { readonly kind: 'date'; readonly utc?: boolean }

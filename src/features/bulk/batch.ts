@@ -36,6 +36,9 @@ export async function planItems<Plan>(
   return plans;
 }
 
+/** The message of an item that identifies the row of an earlier one. */
+export const REPEATED = 'This object is in the list already.';
+
 /** Rejects two items of one list that identify the same row: the result would depend on their order. */
 export function rejectDuplicates<Plan extends { readonly kind: string }>(
   plans: readonly Plan[],
@@ -48,9 +51,7 @@ export function rejectDuplicates<Plan extends { readonly kind: string }>(
     if (text === undefined) return plan;
     const isKnown = seen.has(text);
     seen.add(text);
-    return isKnown
-      ? { kind: 'refused', errors: errorsAt(where, 'This object is in the list already.') }
-      : plan;
+    return isKnown ? { kind: 'refused', errors: errorsAt(where, REPEATED) } : plan;
   });
 }
 

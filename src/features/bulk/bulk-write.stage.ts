@@ -6,11 +6,10 @@ import type { DataAdapter } from '../../core/data-adapter.js';
 import { InvalidInput, PreconditionFailed } from '../../core/errors/http-exceptions.js';
 import { NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { conjunction, equals } from '../../core/query/condition.js';
+import { conjunction, equalsAsKey } from '../../core/query/condition.js';
 import type { CompletedRows, CreatePlan, UpsertPlan } from '../../core/query/plan.js';
 import { parameterName } from '../../core/schema/parameter-names.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { keyText } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject, withBody } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
@@ -23,10 +22,11 @@ import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
 import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.stage.js';
 import {
+  errorsAt,
   itemErrors,
   planItems,
-  rejectDuplicates,
   assertItemCount,
+  REPEATED,
   representRows,
   writeBatch,
 } from './batch.js';
@@ -56,12 +56,7 @@ interface WriteItemsOptions {
   readonly completed: CompletedRows | undefined;
 }
 
-interface PlanUpsertOptions {
-  readonly creating: RestContext;
-  readonly changing: RestContext;
-  readonly bulk: Bulk;
-  readonly keyTexts: Map<object, string>;
-}
+type UpsertOptions = Pick<WriteItemsOptions, 'creating' | 'bulk'> & { readonly changing: RestContext };
 
 /** Writes many objects in one request, all or none; one if the body is one object. Throws the errors of contract 6.1. */
 export function writeMany(operation: BulkOperation, services: BulkServices): Stage {
@@ -156,27 +151,18 @@ async function writeItems(
   { creating, changing, bulk, completed }: WriteItemsOptions,
   adapter: DataAdapter,
 ): Promise<readonly Row[]> {
-  const keyTexts = new Map<object, string>();
-  const plans = await planItems(items, (item): MaybePromise<CreatePlan | UpsertPlan> =>
-    changing ? planUpsert(item, { creating, changing, bulk, keyTexts }) : planCreate(creating, item),
-  );
-  const steps = rejectDuplicates(
-    plans,
-    (plan) => keyTexts.get(plan),
-    bulk.upsert.length === 1 ? (bulk.upsert[0] ?? '') : NON_FIELD_ERRORS,
+  const steps = await planItems(items, (item): MaybePromise<CreatePlan | UpsertPlan> =>
+    changing ? planUpsert(item, { creating, changing, bulk }) : planCreate(creating, item),
   );
   return writeBatch(adapter, { kind: 'batch', steps, skipsMissing: false, completed }, (refusals) =>
     itemErrors(refusals, items.length),
   );
 }
 
-/**
- * Plans an update with the caller's permission to update, or a creation with the one to create. `keyTexts` collects the
- * texts that identify the rows.
- */
+/** Plans an update with the caller's permission to update, or a creation with the one to create. */
 async function planUpsert(
   item: JsonObject,
-  { creating, changing, bulk, keyTexts }: PlanUpsertOptions,
+  { creating, changing, bulk }: UpsertOptions,
 ): Promise<CreatePlan | UpsertPlan> {
   const create = await planCreate(creating, item);
   const values = upsertedValues(create, bulk.upsert);
@@ -188,15 +174,16 @@ async function planUpsert(
   const update = await planUpdate(changing, {
     operation: 'update',
     body,
-    where: conjunction([changing.scope, ...values.map(({ column, value }) => equals(column, value))]),
+    where: conjunction([changing.scope, ...values.map(({ column, value }) => equalsAsKey(column, value))]),
   });
   const found = withAliases(bulk.upsert, changing.resource);
   const keys = create.keys.filter(({ path: [name] }) => name !== undefined && found.has(name));
-  const plan: UpsertPlan = {
+  const [name = '', ...more] = bulk.upsert;
+  return {
     kind: 'upsert',
     create,
     update: { ...update, keys: [...update.keys, ...keys] },
+    identifying: values,
+    repeated: errorsAt(more.length === 0 ? name : NON_FIELD_ERRORS, REPEATED),
   };
-  keyTexts.set(plan, keyText(values.map(({ value }) => value)));
-  return plan;
 }

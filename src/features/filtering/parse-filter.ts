@@ -70,8 +70,15 @@ function parseSingleValue(text: string, operand: Operand, term: FieldTerm): Outc
     : compareWith(outcome, operand, term);
 }
 
-function compareWith(outcome: Outcome<Json>, operand: Operand, { lookup }: FieldTerm): Outcome<Condition> {
-  return outcome.errors ? outcome : valid({ kind: 'compare', operand, lookup, value: outcome.value });
+/** A relation is compared as its foreign key is (contract 4.16). */
+function compareWith(
+  outcome: Outcome<Json>,
+  operand: Operand,
+  { lookup, isKey }: FieldTerm,
+): Outcome<Condition> {
+  if (outcome.errors) return outcome;
+  const { value } = outcome;
+  return valid({ kind: 'compare', operand, lookup, value, ...(isKey ? { asKey: true } : {}) });
 }
 
 /** Comma-separated values, each compared with a column. */

@@ -3,7 +3,7 @@ import type { ParsedBody } from '../../core/contracts/serializer.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { conjunction, disjunction, equals, NEVER } from '../../core/query/condition.js';
+import { conjunction, disjunction, equals, equalsAsKey, NEVER } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { KeyCheck } from '../../core/query/plan.js';
 import { fieldColumns } from '../../core/query/readable-paths.js';
@@ -11,13 +11,15 @@ import type { Field } from '../../core/schema/field.js';
 import type { ToOneRelation } from '../../core/schema/relation.js';
 import { parseValue } from '../../core/values/parse-value.js';
 import type { RestContext } from '../rest-context.js';
-import { keyCondition } from './row-conditions.js';
+import { keyCondition, referredCondition } from './row-conditions.js';
 
 /** A key in a body. */
-interface BodyKey extends Omit<KeyCheck, 'where'> {
-  /** The rows with this key; `NEVER` if it is invalid for the target. */
-  readonly rows: Condition;
+interface BodyKey extends Omit<KeyCheck, 'where' | 'exact'> {
+  readonly rows: NamedRows;
 }
+
+/** The rows that a key names; `NEVER` if it is invalid for the target. */
+type NamedRows = Pick<KeyCheck, 'where' | 'exact'>;
 
 /** The keys in a body, each with the rows to which the caller may refer. */
 export function planKeyChecks(
@@ -43,7 +45,8 @@ function planRemainingChecks(
 
 /** Restricts the rows to which a key in a body may refer. */
 function planKeyCheck({ relation, path, key, rows: withKey }: BodyKey, rows: Condition): KeyCheck {
-  return { relation, path, key, where: conjunction([rows, withKey]) };
+  const { where, exact } = withKey;
+  return { relation, path, key, where: conjunction([rows, where]), exact: conjunction([rows, exact]) };
 }
 
 /** All keys in a body, by a relation or by its foreign key column, including those in embedded objects. */
@@ -64,23 +67,28 @@ function findKeys(
         relation: field.relation,
         path,
         key: value as readonly Json[],
-        rows: keyCondition(value as readonly Json[], field.relation.target),
+        rows: rowsWithKey(value as readonly Json[], field.relation),
       });
     else if (field.refers)
       keys.push({
         relation: field.refers,
         path,
         key: [value as Json],
-        rows: foreignKeyCondition(value as Json, field.refers),
+        rows: rowsWithReferredValue(value as Json, field.refers),
       });
   }
   return keys;
 }
 
-/** The condition for a relation of one column. Its type may differ from that of the referring column. */
-function foreignKeyCondition(value: Json, { on: [pair] }: ToOneRelation): Condition {
+function rowsWithKey(key: readonly Json[], { target }: ToOneRelation): NamedRows {
+  return { where: referredCondition(key, target), exact: keyCondition(key, target) };
+}
+
+/** For a relation of one column, whose type may differ from that of the referring column. */
+function rowsWithReferredValue(value: Json, { on: [pair] }: ToOneRelation): NamedRows {
   const outcome = pair && parseValue(value, pair.far.type);
-  return pair && outcome && !outcome.errors ? equals(pair.far, outcome.value) : NEVER;
+  if (!pair || !outcome || outcome.errors) return { where: NEVER, exact: NEVER };
+  return { where: equalsAsKey(pair.far, outcome.value), exact: equals(pair.far, outcome.value) };
 }
 
 /** The condition that the row must meet after the write. */

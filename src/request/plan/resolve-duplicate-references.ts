@@ -7,7 +7,7 @@ import type { DuplicateReference, KeyCheck } from '../../core/query/plan.js';
 import type { ForeignKeyAlias, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, valueAt, withoutValue } from '../../core/values/duplicate-references.js';
-import { keyCondition } from './row-conditions.js';
+import { referredCondition } from './row-conditions.js';
 
 /** A body, and the related rows that it references twice, by keys that may differ. */
 export interface ResolvedReferences {
@@ -77,7 +77,7 @@ function findDuplicateReference(
   const key = byRelation.value as readonly Json[] | null;
   return {
     relation,
-    byRelation: { ...byRelation, value: key, rows: key ? keyCondition(key, relation.target) : NEVER },
+    byRelation: { ...byRelation, value: key, rows: key ? referredCondition(key, relation.target) : NEVER },
     byColumn: { ...byColumn, value: byColumn.value as Json },
   };
 }
@@ -87,8 +87,13 @@ function fieldAt(fields: readonly Field[], [name, ...rest]: readonly string[]): 
   return rest.length > 0 && field?.kind === 'embedded' ? fieldAt(field.fields, rest) : field;
 }
 
-/** Undefined if only the related row determines it, because the relation refers to a column other than its key. */
+/**
+ * Undefined if only the related row determines it: the relation refers to a column other than its key, or the database may
+ * take different texts for the same key.
+ */
 function isSameRow({ relation, byRelation, byColumn }: DuplicateReference): boolean | undefined {
   if (byRelation.value === null || byColumn.value === null) return byRelation.value === byColumn.value;
-  return relation.byKey ? isKeyOf(byRelation.value, byColumn.value, relation) : undefined;
+  if (!relation.byKey) return undefined;
+  if (isKeyOf(byRelation.value, byColumn.value, relation)) return true;
+  return relation.on[0]?.far.type.kind === 'string' ? undefined : false;
 }

@@ -1,13 +1,13 @@
 import { NotFound } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { conjunction, equals, ownKey } from '../../core/query/condition.js';
+import { conjunction, equalsAsKey, ownKey } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { ParentValues, RetrievePlan } from '../../core/query/plan.js';
 import type { ColumnPair, ToManyRelation } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { RestContext } from '../rest-context.js';
 
-/** The rows with this key. */
+/** The rows with exactly this key, as a URL names them. */
 export function keyCondition(key: readonly Json[], resource: ResourceSchema): Condition {
   return conjunction(
     ownKey(resource.key).map((operand, index) => ({
@@ -15,6 +15,19 @@ export function keyCondition(key: readonly Json[], resource: ResourceSchema): Co
       operand,
       lookup: 'exact',
       value: key[index] ?? null,
+    })),
+  );
+}
+
+/** The rows to which a foreign key with this value refers: the database decides which texts are equal. */
+export function referredCondition(key: readonly Json[], resource: ResourceSchema): Condition {
+  return conjunction(
+    ownKey(resource.key).map((operand, index) => ({
+      kind: 'compare',
+      operand,
+      lookup: 'exact',
+      value: key[index] ?? null,
+      asKey: true,
     })),
   );
 }
@@ -33,7 +46,7 @@ export function belongsTo(relation: ToManyRelation, values: ParentValues): Condi
 
 /** A parent without a value has no rows, and rows without one have no parent. */
 function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
-  return value === null ? { kind: 'never' } : equals(pair.far, value);
+  return value === null ? { kind: 'never' } : equalsAsKey(pair.far, value);
 }
 
 /** The row selected by the URL, among those that the caller may access. */

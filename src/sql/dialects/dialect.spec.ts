@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { driverErrorProperty, likePattern } from './dialect.js';
+import { driverErrorProperty } from './dialect.js';
+import { likePattern } from './text-syntax.js';
 
 describe('likePattern', () => {
   test.each([

@@ -1,23 +1,10 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import type { TermMatch } from '../../core/query/condition.js';
-import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';
 import type { ReturningSyntax } from './returning-syntax.js';
 import type { StatementCanceller } from './statement-canceller.js';
-
-/** Adds a parameter to the statement and returns its placeholder. */
-export type Bind = (value: Json, type: DataType) => string;
-
-/** A comparison of a column with a value. */
-export interface Comparison {
-  /** SQL of the column. */
-  readonly column: string;
-  readonly lookup: Lookup;
-  readonly value: Json;
-  readonly type: DataType;
-}
+import type { Bind, Comparison, TextSyntax } from './text-syntax.js';
 
 /** A database error, classified independently of the dialect. Columns are database names. */
 export type DatabaseError =
@@ -60,7 +47,7 @@ export interface SessionSetup {
  * The differences between databases, one file each. All strings that are put into SQL here are quoted identifiers of the
  * compiled model or placeholders.
  */
-export interface Dialect {
+export interface Dialect extends TextSyntax {
   /** Whether all statements share one connection, so that a transaction needs exclusive access. */
   readonly oneConnection: boolean;
   /** Whether NULL sorts first in ascending order. */
@@ -89,10 +76,6 @@ export interface Dialect {
   compare(comparison: Comparison, bind: Bind): string | undefined;
   /** Marks a comparison as selective, so that the planner uses its index whatever the statistics. */
   selective(comparison: string): string;
-  /** A text match at the position of `part`, case-insensitive or exact. */
-  matchText(column: string, part: TextPart, bindText: (text: string) => string): string;
-  /** A search by regular expression or full text; validated at boot for this dialect. */
-  matchSpecial(column: string, match: Extract<TermMatch, 'regex' | 'fulltext'>, placeholder: string): string;
   /** How the cursor value of an ordered column is read and compared. */
   cursor(column: string, type: DataType): CursorColumn;
   /** Undefined if rows are not written by statements that return them. */
@@ -133,37 +116,12 @@ export interface RowEstimate {
   rows(result: unknown): number | undefined;
 }
 
-export interface TextPart {
-  readonly text: string;
-  readonly where: 'whole' | 'start' | 'end' | 'anywhere';
-  readonly insensitive: boolean;
-}
-
 export interface CursorColumn {
   /** The select expression. */
   readonly read: string;
   /** The operand of comparisons. */
   readonly compared: string;
   parameter(placeholder: string): string;
-}
-
-const LIKE_ESCAPE = '!';
-
-/** A LIKE pattern with `%` and `_` of the text escaped, for `ESCAPE '!'`. */
-export function likePattern({ text, where }: TextPart): string {
-  const literal = text.replace(/[!%_]/g, (each) => LIKE_ESCAPE + each);
-  switch (where) {
-    case 'whole':
-      return literal;
-    case 'start':
-      return `${literal}%`;
-    case 'end':
-      return `%${literal}`;
-    case 'anywhere':
-      return `%${literal}%`;
-    default:
-      return where satisfies never;
-  }
 }
 
 /** A property of a driver error, whether or not TypeORM has wrapped it. */

@@ -3,9 +3,11 @@ import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
-import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
-import type { Comparison, Bind, DatabaseError, Dialect, TextPart } from './dialect.js';
+import { driverErrorProperty, isServerLost } from './dialect.js';
+import type { DatabaseError, Dialect } from './dialect.js';
 import { mysqlFault } from './mysql-error-codes.js';
+import { compareTexts, mysqlTexts } from './mysql-texts.js';
+import type { Bind, Comparison } from './text-syntax.js';
 import { shortestSingle } from '../../core/values/numbers.js';
 import { numberIn } from './explain.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
@@ -17,32 +19,8 @@ import type { WallZone } from './local-time.js';
  * Statements can be cancelled only if the driver is given.
  */
 export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
-  const exactly = (column: string, parameter: string): string => `${asBytes(column)} = ${asBytes(parameter)}`;
-
-  function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
-    if (type.kind === 'enum') return compareEnum({ column, lookup, value, type }, bind);
-    if (type.kind !== 'string') return undefined;
-    switch (lookup) {
-      case 'exact':
-        // The first comparison uses an index, whatever the column's collation; the second one is exact.
-        return `(${column} = ${bind(value, type)} AND ${exactly(column, bind(value, type))})`;
-      case 'ne':
-        return `(NOT (${exactly(column, bind(value, type))}) OR ${column} IS NULL)`;
-      case 'in':
-        return `(${(value as readonly Json[]).map((each) => `(${column} = ${bind(each, type)} AND ${exactly(column, bind(each, type))})`).join(' OR ')})`;
-      default:
-        return undefined;
-    }
-  }
-
-  function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
-    if (part.where === 'whole' && !part.insensitive) return exactly(column, bindText(part.text));
-    if (part.insensitive)
-      return `LOWER(${asUtf8(column)}) LIKE LOWER(${bindText(likePattern(part))}) ESCAPE '!'`;
-    return `${asBytes(column)} LIKE ${asBytes(bindText(likePattern(part)))} ESCAPE '!'`;
-  }
-
   return {
+    ...mysqlTexts,
     oneConnection: false,
     json: undefined,
     estimate: { explain: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
@@ -67,9 +45,6 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     stored,
     compare,
     selective: (comparison) => comparison,
-    matchText,
-    matchSpecial: (column, match, placeholder) =>
-      match === 'regex' ? `${column} REGEXP ${placeholder}` : `MATCH (${column}) AGAINST (${placeholder})`,
     cursor,
     errorFor,
     restrictingTables: undefined,
@@ -107,6 +82,11 @@ function strictMode(mode: string): { begin: readonly string[]; end: readonly str
 
 const SIGNS: Readonly<Partial<Record<Lookup, string>>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
+function compare(comparison: Comparison, bind: Bind): string | undefined {
+  const { type } = comparison;
+  return type.kind === 'string' ? compareTexts({ ...comparison, type }, bind) : compareEnum(comparison, bind);
+}
+
 /** Compares an ENUM by its position in the declaration, as ORDER BY does; a comparison as text would differ. */
 function compareEnum({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
   const sign = SIGNS[lookup];
@@ -118,15 +98,6 @@ function compareEnum({ column, lookup, value, type }: Comparison, bind: Bind): s
 /** A connection of the mysql2 pool. */
 interface MysqlConnection {
   destroy(): void;
-}
-
-/** Converts to bytes for a comparison without collation and without padding. */
-function asBytes(text: string): string {
-  return `CAST(${asUtf8(text)} AS BINARY)`;
-}
-
-function asUtf8(column: string): string {
-  return `CONVERT(${column} USING utf8mb4)`;
 }
 
 function read(column: string, type: DataType): string {

@@ -1,18 +1,20 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { postgresCanceller } from './postgres-canceller.js';
-import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
-import type { Bind, Comparison, DatabaseError, Dialect, TextPart } from './dialect.js';
+import { driverErrorProperty, isServerLost } from './dialect.js';
+import type { DatabaseError, Dialect } from './dialect.js';
 import { formatInterval } from '../../core/values/intervals.js';
 import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
 import { postgresReturning } from './postgres-returning.js';
+import { compareTexts, postgresTexts } from './postgres-texts.js';
 import { numberIn } from './explain.js';
 import { decodeStored } from './decode-stored.js';
 import { instantOf, UTC, wallClockOf } from './local-time.js';
 
 /** PostgreSQL through pg. */
 export const postgres: Dialect = {
+  ...postgresTexts,
   oneConnection: false,
   nullsFirst: false,
   nullsClause: true,
@@ -28,13 +30,11 @@ export const postgres: Dialect = {
   encode,
   parameter: (placeholder) => placeholder,
   stored,
-  compare,
+  compare: (comparison, bind) =>
+    comparison.type.kind === 'string'
+      ? compareTexts({ ...comparison, type: comparison.type }, bind)
+      : undefined,
   selective: (comparison) => comparison,
-  matchText,
-  matchSpecial: (column, match, placeholder) =>
-    match === 'regex'
-      ? `${column} ~* ${placeholder}`
-      : `to_tsvector(${column}) @@ plainto_tsquery(${placeholder})`,
   // The text of a value converts back exactly, and a parameter takes the type of the compared column.
   cursor: (column) => ({
     read: `${column}::text`,
@@ -204,20 +204,6 @@ function stored(value: string, type: DataType): string {
     default:
       return value;
   }
-}
-
-/** Compares exactly: `char(n)` ignores trailing blanks and `citext` ignores case, a cast to text does neither. */
-function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
-  if (type.kind !== 'string' || type.loose !== true) return undefined;
-  const text = `${column}::text COLLATE "C"`;
-  if (lookup === 'exact') return `(${column} = ${bind(value, type)} AND ${text} = ${bind(value, type)})`;
-  return lookup === 'ne' ? `(${text} <> ${bind(value, type)} OR ${column} IS NULL)` : undefined;
-}
-
-function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
-  const text = `${column}::text`;
-  if (part.where === 'whole' && !part.insensitive) return `${text} = ${bindText(part.text)}`;
-  return `${text} ${part.insensitive ? 'ILIKE' : 'LIKE'} ${bindText(likePattern(part))} ESCAPE '!'`;
 }
 
 function errorFor(error: unknown): DatabaseError | undefined {

@@ -1,16 +1,19 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
-import { driverErrorProperty, isServerLost, likePattern } from './dialect.js';
-import type { Bind, Comparison, DatabaseError, Dialect, TextPart } from './dialect.js';
+import { driverErrorProperty, isServerLost } from './dialect.js';
+import type { DatabaseError, Dialect } from './dialect.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
 import { sqliteReturning } from './sqlite-returning.js';
+import { compareTexts, sqliteTexts } from './sqlite-texts.js';
+import type { Bind, Comparison } from './text-syntax.js';
 import { decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../core/values/numbers.js';
 import { instantOf, UTC, wallClockOf } from './local-time.js';
 
 /** SQLite through better-sqlite3 or sql.js. */
 export const sqlite: Dialect = {
+  ...sqliteTexts,
   oneConnection: true,
   nullsFirst: true,
   nullsClause: true,
@@ -30,10 +33,6 @@ export const sqlite: Dialect = {
   compare,
   // With an explicit probability, the planner ignores the statistics, which for a parameter would re-prepare the statement at each execution.
   selective: (comparison) => `likelihood(${comparison}, 0.001)`,
-  matchText,
-  matchSpecial: () => {
-    throw new Error('Search by regular expression or full text is not supported on SQLite.');
-  },
   cursor: (column, type) => ({
     read: read(column, type),
     compared: column,
@@ -124,12 +123,12 @@ function parameter(placeholder: string, type: DataType): string {
  * Compares both text forms of a whole second: TypeORM writes `09:23:28.000`, SQLite's `datetime('now')` writes `09:23:28`. The
  * shorter one sorts first, so each comparison uses the text that includes both, and can use an index.
  */
-function compare({ column, lookup, value, type }: Comparison, bind: Bind): string | undefined {
-  if (type.kind === 'string' && lookup === 'exact') return `${column} = ${bind(value, type)} COLLATE BINARY`;
-  if (type.kind === 'string' && lookup === 'ne')
-    return `(${column} <> ${bind(value, type)} COLLATE BINARY OR ${column} IS NULL)`;
-  if (lookup === 'in') return compareList({ column, values: value as readonly Json[], type }, bind);
-  if (type.kind !== 'datetime' || !isWholeSecond(value)) return undefined;
+function compare(comparison: Comparison, bind: Bind): string | undefined {
+  const { column, lookup, value, type } = comparison;
+  if (type.kind === 'string') return compareTexts({ ...comparison, type }, bind);
+  if (type.kind !== 'datetime') return undefined;
+  if (lookup === 'in') return compareDatetimes(column, { values: value as readonly Json[], type }, bind);
+  if (!isWholeSecond(value)) return undefined;
   const long = (): string => bind(value, type);
   const short = (): string => bindShort(value, bind);
   switch (lookup) {
@@ -154,43 +153,17 @@ function bindShort(value: string, bind: Bind): string {
   return bind(wallClockOf(value, UTC).slice(0, -'.000'.length), { kind: 'string', trim: false });
 }
 
-/** Compiles to one IN list: alternatives nest, and SQLite limits the depth of an expression. */
-function compareList(
-  { column, values, type }: { column: string; values: readonly Json[]; type: DataType },
+/** One IN list: alternatives nest, and SQLite limits the depth of an expression. */
+function compareDatetimes(
+  column: string,
+  { values, type }: { readonly values: readonly Json[]; readonly type: DataType },
   bind: Bind,
-): string | undefined {
-  if (values.length === 0 || (type.kind !== 'string' && type.kind !== 'datetime')) return undefined;
+): string {
   const bound = values.flatMap((each) => [
     bind(each, type),
-    ...(type.kind === 'datetime' && isWholeSecond(each) ? [bindShort(each, bind)] : []),
+    ...(isWholeSecond(each) ? [bindShort(each, bind)] : []),
   ]);
-  return `${column}${type.kind === 'string' ? ' COLLATE BINARY' : ''} IN (${bound.join(', ')})`;
-}
-
-/**
- * LIKE ignores the case of ASCII letters; `instr` and `substr` compare exactly. If the pattern is a bare parameter, SQLite
- * re-prepares the statement at each execution, to search for a prefix that an index can serve. A unary plus, which has no
- * other effect, prevents this for patterns that begin with a wildcard and so have no prefix.
- */
-function matchText(column: string, part: TextPart, bindText: (text: string) => string): string {
-  if (part.insensitive) {
-    const hasPrefix = part.where === 'whole' || part.where === 'start';
-    return `${column} LIKE ${hasPrefix ? '' : '+'}${bindText(likePattern(part))} ESCAPE '!'`;
-  }
-  switch (part.where) {
-    case 'whole':
-      return `${column} = ${bindText(part.text)} COLLATE BINARY`;
-    case 'anywhere':
-      return `instr(${column}, ${bindText(part.text)}) > 0`;
-    case 'start':
-      return `substr(${column}, 1, length(${bindText(part.text)})) = ${bindText(part.text)} COLLATE BINARY`;
-    case 'end':
-      return part.text === ''
-        ? `${column} IS NOT NULL`
-        : `substr(${column}, -length(${bindText(part.text)})) = ${bindText(part.text)} COLLATE BINARY`;
-    default:
-      return part.where satisfies never;
-  }
+  return `${column} IN (${bound.join(', ')})`;
 }
 
 function errorFor(error: unknown): DatabaseError | undefined {

@@ -83,7 +83,12 @@ function unsignedness(column: ColumnMetadata): { unsigned?: boolean } {
 
 /** Trailing blanks are padding, and not part of the value. */
 function fixedLengthTextType(typed: TypedColumn): DataType {
-  return { kind: 'string', trim: true, loose: true, ...lengthOf(typed) };
+  const length = lengthOf(typed);
+  const padding =
+    typed.family === 'postgres'
+      ? ({ cast: `character(${length.maxLength ?? 1})`, padded: true } as const)
+      : {};
+  return { kind: 'string', trim: true, loose: true, ...length, ...padding };
 }
 
 function textType(typed: TypedColumn): DataType {
@@ -158,7 +163,7 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map<string, TypeRule>([
   ['char', fixedLengthTextType],
   ['character', fixedLengthTextType],
   ['nchar', fixedLengthTextType],
-  ['citext', () => ({ kind: 'string', trim: true, loose: true })],
+  ['citext', () => ({ kind: 'string', trim: true, loose: true, cast: 'citext' })],
   ['varchar', textType],
   ['character varying', textType],
   ['varying character', textType],

@@ -28,6 +28,7 @@ import {
   unsupportedDiscriminators,
 } from './inheritance.js';
 import { describeTransformer } from './describe-transformer.js';
+import { TextColumns } from './text-columns.js';
 import { unsupportedTrees } from './trees.js';
 import { dataTypeOf } from './column-data-type.js';
 import { describeValidatorColumns, isUnversioned } from './version-columns.js';
@@ -38,8 +39,12 @@ export interface DecoratorReaders {
   readonly rules?: ClassRulesReader | undefined;
 }
 
-/** Describes the entities of a data source as plain data. Reads TypeORM's metadata only, never the database. */
-export function describeModel(dataSource: DataSource, readers: DecoratorReaders = {}): ModelDescription {
+/** Describes the entities of a data source as plain data: TypeORM's metadata, and what was read of the texts' columns. */
+export function describeModel(
+  dataSource: DataSource,
+  readers: DecoratorReaders = {},
+  texts = new TextColumns(dataSource),
+): ModelDescription {
   const given = givenEntities(dataSource);
   const schemas = new Map(
     [...given]
@@ -50,7 +55,11 @@ export function describeModel(dataSource: DataSource, readers: DecoratorReaders 
   const declared = declaredProperties(given);
   return {
     entities: dataSource.entityMetadatas.map((metadata) =>
-      describeEntity({ metadata, dataSource, tables, declared }, schemas.get(metadata.target), readers),
+      describeEntity(
+        { metadata, dataSource, tables, declared, texts },
+        schemas.get(metadata.target),
+        readers,
+      ),
     ),
     abilities: abilitiesOf(dialectFamily(dataSource)),
     given,
@@ -175,7 +184,7 @@ function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnD
 /** The properties of a column that depend on its data type. */
 function describeType(
   column: ColumnMetadata,
-  { metadata, dataSource }: RelationSource,
+  { metadata, dataSource, texts }: RelationSource,
 ): Pick<
   ColumnDescription,
   'type' | 'unversioned' | 'transformer' | 'unfitKey' | 'unsupported' | 'unsupportedArray'
@@ -188,7 +197,7 @@ function describeType(
       unsupported: described.unsupported,
       ...(described.isArray ? { unsupportedArray: true } : {}),
     };
-  const { type } = described;
+  const type = texts.refine(described.type, column);
   const settable = column.isUpdate && !isGenerated(column);
   const unfitKey = column.isPrimary ? unfitKeyReason(type, dataSource) : undefined;
   return {

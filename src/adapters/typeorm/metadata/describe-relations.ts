@@ -12,6 +12,7 @@ import { entityIdOf } from './entity-id.js';
 import { acceptsNull, declaringEntity, isOwnRelation, sharesTable } from './inheritance.js';
 import { junctionConflict } from './junction-conflicts.js';
 import type { MappedTables } from './mapped-tables.js';
+import type { TextColumns } from './text-columns.js';
 
 export interface RelationSource {
   /** The described entity. If it shares a table, a base entity may have declared the relation. */
@@ -19,6 +20,7 @@ export interface RelationSource {
   readonly dataSource: DataSource;
   readonly tables: MappedTables;
   readonly declared: DeclaredProperties;
+  readonly texts: TextColumns;
 }
 
 export function describeRelations(source: RelationSource): readonly RelationDescription[] {

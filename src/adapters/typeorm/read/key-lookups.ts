@@ -15,6 +15,9 @@ import type { ReadFrom } from '../connection/cancellable-reads.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { ReferencedValues } from '../write/entity-values.js';
 
+/** A key of a body, or a value that refers to a row. */
+export type LookedUpKey = Omit<KeyCheck, 'exact'>;
+
 /** The result of looking up the keys of a body: the referenced columns of each, or an error of its field. */
 export interface KeyLookup {
   readonly referenced: ReferencedValues;
@@ -67,12 +70,12 @@ export class KeyLookups {
    * Looks up all keys in one statement: on the transaction's connection if there is one, otherwise on the primary,
    * where a row that the client has just created is visible.
    */
-  async lookUp(checks: readonly KeyCheck[], runner?: QueryRunner): Promise<KeyLookup> {
+  async lookUp(checks: readonly LookedUpKey[], runner?: QueryRunner): Promise<KeyLookup> {
     return lookupOf(checks, await this.findReferenced(checks, runner));
   }
 
   /** As `lookUp` for several bodies, with as few statements as possible. */
-  async lookUpEach(bodies: readonly (readonly KeyCheck[])[]): Promise<readonly KeyLookup[]> {
+  async lookUpEach(bodies: readonly (readonly LookedUpKey[])[]): Promise<readonly KeyLookup[]> {
     const checks = bodies.flat();
     const found: (readonly Json[] | undefined)[] = [];
     for (let at = 0; at < checks.length; at += MAX_KEYS)
@@ -83,7 +86,7 @@ export class KeyLookups {
 
   /** The referenced columns for each key, or undefined if there is no such row. */
   private async findReferenced(
-    checks: readonly KeyCheck[],
+    checks: readonly LookedUpKey[],
     runner?: QueryRunner,
   ): Promise<readonly (readonly Json[] | undefined)[]> {
     if (checks.length === 0) return [];
@@ -104,7 +107,7 @@ export class KeyLookups {
     });
   }
 
-  private statement(checks: readonly KeyCheck[]): Statement {
+  private statement(checks: readonly LookedUpKey[]): Statement {
     if (checks.length > MAX_CACHED_KEYS) return this.compile(checks);
     const shape = checks.map(({ relation: { target, on } }) => [target.id, ...on.map(({ far }) => far.id)]);
     return this.shapes.of(
@@ -114,7 +117,7 @@ export class KeyLookups {
     );
   }
 
-  private compile(checks: readonly KeyCheck[]): Statement {
+  private compile(checks: readonly LookedUpKey[]): Statement {
     const first = checks[0];
     if (!first) throw new Error('No keys to look up');
     const outer = Scope.begin(this.dialect, this.tables, first.relation.target);
@@ -135,7 +138,10 @@ function sourceOf(forWriting: boolean): ReadFrom {
   return forWriting ? 'primary' : 'replica';
 }
 
-function lookupOf(checks: readonly KeyCheck[], found: readonly (readonly Json[] | undefined)[]): KeyLookup {
+function lookupOf(
+  checks: readonly LookedUpKey[],
+  found: readonly (readonly Json[] | undefined)[],
+): KeyLookup {
   const errors = emptyFieldErrors();
   const referenced = new Map<string, readonly Json[]>();
   for (const [index, check] of checks.entries()) {

@@ -7,6 +7,7 @@ import type { Requester } from '../../../core/contracts/requester.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
+import { rejectRepeatedRows } from './repeated-rows.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { NO_ERRORS, notFound } from './row-writer.js';
@@ -25,7 +26,7 @@ import type { StepOutcome } from './batch-steps.js';
 export interface BatchTools {
   readonly writerOf: (resource: ResourceSchema) => RowWriter;
   readonly toolsOf: (resource: ResourceSchema) => WriterTools;
-  readonly tools: Pick<WriterTools, 'connections' | 'dialect' | 'lookups'>;
+  readonly tools: Pick<WriterTools, 'connections' | 'dialect' | 'lookups' | 'tables'>;
 }
 
 /**
@@ -41,7 +42,11 @@ const MAX_ATTEMPTS = 3;
 export class BatchWriter {
   constructor(private readonly parts: BatchTools) {}
 
-  async write(plan: BatchPlan): Promise<readonly Row[]> {
+  async write(given: BatchPlan): Promise<readonly Row[]> {
+    const plan = {
+      ...given,
+      steps: await rejectRepeatedRows(given.steps, requesterOf(given), this.parts.tools),
+    };
     const steps = await this.prepareSteps(plan);
     // The errors of a new row are known without any lookup.
     if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused'))

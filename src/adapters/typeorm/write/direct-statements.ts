@@ -40,7 +40,7 @@ export class DirectStatements {
     const parameters = [...columns.values()].map((each) => this.encode(each));
     return this.shapes.ofWrite(
       JSON.stringify(['insert', [...columns.keys()], targetsOf(keys)]),
-      { written: parameters, conditions: keys.map((key) => key.where) },
+      { written: parameters, conditions: keys.map((key) => key.exact) },
       () => {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
         const names = [...columns.values()].map(({ column }) => scope.table.name(column));
@@ -95,7 +95,7 @@ export class DirectStatements {
       JSON.stringify(['update', changes.changes.map(statementShape), targetsOf(keys), as !== undefined]),
       {
         written: as ? [...parametersOfChanges(changes), ...as.row.state] : parametersOfChanges(changes),
-        conditions: [where, ...keys.map((key) => key.where)],
+        conditions: [where, ...keys.map((key) => key.exact)],
       },
       () => {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
@@ -155,11 +155,14 @@ function distinct(values: readonly ColumnValue[]): ReadonlyMap<string, ColumnVal
   return byColumn.size === values.length ? byColumn : undefined;
 }
 
-/** Conditions that the rows exist to which the keys of the body refer. */
+/**
+ * Conditions that the rows exist to which the keys of the body refer, with exactly these keys: the general writer stores
+ * a key that the database compares as equal in the form of the related row.
+ */
 function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
-  return keys.map(({ relation, where }) => {
+  return keys.map(({ relation, exact }) => {
     const target = scope.within(relation.target);
-    const condition = compileWhere(where, target);
+    const condition = compileWhere(exact, target);
     return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
   });
 }

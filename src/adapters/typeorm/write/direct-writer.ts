@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
@@ -145,9 +146,16 @@ export class DirectWriter implements RowWriter {
     return this.parts.classValidators === 'own' ? undefined : expectedKeys(plan);
   }
 
-  /** Entities for validators contain related keys that were looked up; the statement does not check these again. */
+  /**
+   * Entities for validators contain related keys that were looked up; the statement does not check these again. Of a text it
+   * checks that the related row has exactly this one, which is stored.
+   */
   private withKnownKeys<Plan extends CreatePlan | UpdatePlan>(plan: Plan): Plan {
-    return this.validates ? { ...plan, keys: [] } : plan;
+    if (!this.validates) return plan;
+    const keys = plan.keys.filter(({ relation }) =>
+      relation.on.some(({ far }) => far.type.kind === 'string'),
+    );
+    return { ...plan, keys };
   }
 
   /**
@@ -166,7 +174,8 @@ export class DirectWriter implements RowWriter {
     }
     if (expected) {
       const found = await this.tools.lookups.lookUp(plan.keys);
-      if (hasErrors(found.errors)) step = await general.prepareCreate(plan, found);
+      if (hasErrors(found.errors) || !isDeepStrictEqual(found.referenced, expected.referenced))
+        step = await general.prepareCreate(plan, found);
     }
     return writeAlone(step, this.tools.connections, plan.requester);
   }

@@ -1,13 +1,14 @@
 import type { QueryRunner } from 'typeorm';
 import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
-import { equals, NEVER } from '../../../core/query/condition.js';
-import type { DuplicateReference, FieldValues, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
+import { equalsAsKey, NEVER } from '../../../core/query/condition.js';
+import type { DuplicateReference, FieldValues, UpdatePlan } from '../../../core/query/plan.js';
+import type { ToOneRelation } from '../../../core/schema/relation.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, withoutValue } from '../../../core/values/duplicate-references.js';
 import { selectForUpdate } from './select-for-update.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup, LookedUpKey } from '../read/key-lookups.js';
 import { NO_ERRORS, notFound } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 
@@ -113,8 +114,9 @@ async function chooseReference(
   stored: Json,
   within: Within,
 ): Promise<DuplicateReference['byRelation'] | DuplicateReference['byColumn'] | undefined> {
-  const { byRelation, byColumn } = reference;
-  if (byColumn.isReadable && byColumn.value === stored) return byRelation;
+  const { relation, byRelation, byColumn } = reference;
+  if (byColumn.isReadable && (await refersToSame(relation, [byColumn.value, stored], within)))
+    return byRelation;
   if (byRelation.isReadable && (await isStored(reference, stored, within))) return byColumn;
   return (await mayBeSameRow(reference, within)) ? byRelation : undefined;
 }
@@ -130,9 +132,16 @@ async function isStored(
 ): Promise<boolean> {
   if (stored === null) return value === null;
   const [pair] = relation.on;
-  if (relation.byKey) return value !== null && isKeyOf(value, stored, relation);
-  if (value !== null) return (await referredBy({ relation, where: rows }, within)) === stored;
-  const where = pair ? equals(pair.far, stored) : NEVER;
+  if (relation.byKey)
+    return (
+      value !== null &&
+      (isKeyOf(value, stored, relation) || refersToSame(relation, [value[0] ?? null, stored], within))
+    );
+  if (value !== null) {
+    const referred = await referredBy({ relation, where: rows }, within);
+    return referred !== undefined && refersToSame(relation, [referred, stored], within);
+  }
+  const where = pair ? equalsAsKey(pair.far, stored) : NEVER;
   return (await referredBy({ relation, where }, within)) === undefined;
 }
 
@@ -144,10 +153,30 @@ async function mayBeSameRow(
   { relation, byRelation, byColumn }: DuplicateReference,
   within: Within,
 ): Promise<boolean> {
-  // A key that is the foreign key itself has already been compared.
-  if (relation.byKey || !byRelation.check || byColumn.value === null) return false;
+  // A key that is the foreign key itself has already been compared, unless the database decides which texts are equal.
+  const isCompared = relation.byKey && !hasTextKey(relation);
+  if (isCompared || !byRelation.check || byColumn.value === null) return false;
   const value = await referredBy(byRelation.check, within);
-  return value === undefined || value === byColumn.value;
+  return value === undefined || refersToSame(relation, [value, byColumn.value], within);
+}
+
+/** Whether two values of a foreign key are equal; different texts may be, as the database compares them. */
+async function refersToSame(
+  relation: ToOneRelation,
+  [one, other]: readonly [Json, Json],
+  within: Within,
+): Promise<boolean> {
+  if (one === other) return true;
+  const [pair] = relation.on;
+  if (!pair || !hasTextKey(relation) || one === null || other === null) return false;
+  const row = await referredBy({ relation, where: equalsAsKey(pair.far, one) }, within);
+  return (
+    row !== undefined && row === (await referredBy({ relation, where: equalsAsKey(pair.far, other) }, within))
+  );
+}
+
+function hasTextKey({ on: [pair] }: ToOneRelation): boolean {
+  return pair?.far.type.kind === 'string';
 }
 
 /**
@@ -155,7 +184,7 @@ async function mayBeSameRow(
  * a response.
  */
 async function referredBy(
-  check: Pick<KeyCheck, 'relation' | 'where'>,
+  check: Pick<LookedUpKey, 'relation' | 'where'>,
   { runner, tools }: Within,
 ): Promise<Json | undefined> {
   const { referenced } = await tools.lookups.lookUp([{ ...check, path: ['key'], key: [] }], runner);

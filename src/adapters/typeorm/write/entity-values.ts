@@ -2,7 +2,7 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { outwardType } from '../../../core/schema/column.js';
-import type { EmbeddedField, Field } from '../../../core/schema/field.js';
+import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { fromProperty, toKeyProperty, toProperty } from './property-values.js';
@@ -34,7 +34,7 @@ function applyField(entity: ObjectLiteral, field: Field, input: FieldInput): voi
   const { metadata } = input;
   switch (field.kind) {
     case 'column':
-      setColumns(entity, metadata, [{ column: field.column, value: input.value as Json }]);
+      setColumns(entity, metadata, [{ column: field.column, value: columnValue(field, input) }]);
       return;
     case 'embedded':
       applyEmbedded(entity, field, input);
@@ -52,6 +52,12 @@ function applyField(entity: ObjectLiteral, field: Field, input: FieldInput): voi
     default:
       return;
   }
+}
+
+/** Of a foreign key, the text of the related row, which the database takes for equal to that of the body. */
+function columnValue({ refers }: ColumnField, { value, path, referenced }: FieldInput): Json {
+  const text = refers && typeof value === 'string' ? referenced.get(path)?.[0] : undefined;
+  return typeof text === 'string' ? text : (value as Json);
 }
 
 function applyEmbedded(

@@ -63,15 +63,27 @@ export function fromProperty(property: unknown, type: DataType): unknown {
   if (property instanceof Uint8Array) return Buffer.from(property).toString('base64');
   switch (type.kind) {
     case 'list':
-      return Array.isArray(property) && type.storage === 'array'
-        ? property.map((item) => fromProperty(item, type.of))
-        : property;
+      return type.storage === 'array' ? fromItems(property, type.of) : property;
+    case 'string':
+      return withoutPadding(property, type);
     case 'bigint':
     case 'decimal':
       return typeof property === 'object' ? property : decimalText(property, type);
     default:
       return typeof property === 'bigint' ? property.toString() : property;
   }
+}
+
+function fromItems(property: unknown, of: DataType): unknown {
+  return Array.isArray(property) ? property.map((item) => fromProperty(item, of)) : property;
+}
+
+function withoutPadding(property: unknown, { padded }: TypeOf<'string'>): unknown {
+  if (typeof property !== 'string') return typeof property === 'bigint' ? property.toString() : property;
+  if (!padded) return property;
+  let end = property.length;
+  while (property.charAt(end - 1) === ' ') end--;
+  return property.slice(0, end);
 }
 
 function decimalText(property: unknown, type: DataType): string {
