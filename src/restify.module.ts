@@ -23,6 +23,7 @@ import { resolvePlatform } from './http/resolve-platform.js';
 import { RestifyOperations } from './nest/restify-operations.service.js';
 import { RestifyOpenApi } from './nest/restify-openapi.service.js';
 import { RestifyResources } from './nest/restify-resources.service.js';
+import { runGuard } from './nest/run-guard.js';
 import { RestifyUrls } from './nest/restify-urls.service.js';
 import { RestServer } from './http/rest-server.js';
 import {
@@ -61,7 +62,7 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
         new RestServer(
           new Logger('Restify'),
           (request, response) => resolvePlatform(host.httpAdapter.getType()).getExchange(request, response),
-          globalEnhancers(moduleRef),
+          { isEnhanced: globalEnhancers(moduleRef), runGuard },
         ),
     },
     RestifyUrls,

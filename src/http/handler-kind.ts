@@ -4,8 +4,8 @@ import type { ActionBinding } from './route-pattern.js';
 export type HandlerKind =
   /** A method of the application; its result is the body. */
   | { readonly kind: 'action'; readonly binding: ActionBinding }
-  /** The generated operations of a URL, for all methods or for one. */
-  | { readonly kind: 'generated'; readonly isForAllMethods: boolean };
+  /** The generated operations of a URL, for all methods. */
+  | { readonly kind: 'generated' };
 
 const KEY = 'restify:handler';
 

@@ -1,14 +1,16 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { NotFound } from '../core/errors/http-exceptions.js';
+import { NotFound, PermissionDenied } from '../core/errors/http-exceptions.js';
+import type { GuardLike, RunGuard } from '../core/contracts/guard.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
+import { throttleRequest } from '../features/throttling/throttle.stage.js';
 import { HttpInput } from '../request/request-input.js';
 import { RestContext } from '../request/rest-context.js';
 import type { Route } from '../core/schema/route.js';
 import { acceptsDescription } from '../pipeline/description/describe-route.stage.js';
 import type { HttpExchange } from '../request/http-exchange.js';
 import type { RegisteredApi } from './api-registration.js';
-import { ExecutionContexts } from './execution-contexts.js';
+import type { ExecutionContexts } from './execution-contexts.js';
 import type { ServerExchange } from './server-exchange.js';
 import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
 import type { PathLocation, RequestPath, RouteMatcher } from './route-matcher.js';
@@ -25,10 +27,28 @@ export interface AuthorizedRequest {
  * contract 6.1, and with `NotFound` if the path has no generated route.
  */
 export class RequestAuthorizer {
-  /** For requests for which Nest calls no handler. */
-  readonly executionContexts = new ExecutionContexts();
+  /** @param contexts for requests for which Nest calls no handler. */
+  constructor(
+    private readonly states: RequestStates,
+    private readonly contexts: ExecutionContexts,
+    private readonly runGuard: (guard: GuardLike) => RunGuard,
+  ) {}
 
-  constructor(private readonly states: RequestStates) {}
+  /**
+   * Runs all steps in front of the method of a request (contract 6.3): authenticates and authorizes it, runs the guards of
+   * the model behind its permissions, and counts it. Throws 429 beyond the rate limit.
+   */
+  async admit(exchange: ServerExchange, nestContext?: ExecutionContext): Promise<AuthorizedRequest> {
+    const authorized = await this.authorizeAgain(exchange, nestContext);
+    const { route, actor } = authorized.context;
+    const { resource } = route;
+    for (const guard of resource.lateGuards) {
+      const context = nestContext ?? this.contexts.createContext(route, exchange);
+      if (!(await this.runGuard(guard)(context))) throw new PermissionDenied();
+    }
+    if (resource.throttle) await throttleRequest(resource, { actor, address: exchange.address });
+    return authorized;
+  }
 
   /** Authorizes a request, unless it already is. */
   authorizeOnce(exchange: ServerExchange): MaybePromise<AuthorizedRequest> {
@@ -56,7 +76,7 @@ export class RequestAuthorizer {
       keySegment,
       childSegment,
       nestContext: route.resource.guarded
-        ? (nestContext ?? this.executionContexts.createContext(route, exchange))
+        ? (nestContext ?? this.contexts.createContext(route, exchange))
         : undefined,
     });
     return mapMaybe(registeredApi.pipeline.admit(context), () => {

@@ -1,4 +1,5 @@
 import type { ExecutionContext, LoggerService } from '@nestjs/common';
+import type { GuardLike, RunGuard } from '../core/contracts/guard.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import { MethodNotAllowed, NotFound, UnsupportedMediaType } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
@@ -6,7 +7,6 @@ import type { MaybePromise } from '../core/maybe-promise.js';
 import { servedMethod, statusOf } from '../core/schema/operation.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
-import { throttleRequest } from '../features/throttling/throttle.stage.js';
 import { assertParsed } from '../request/application-body.js';
 import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
 import type { UnknownEntities } from '../restify.options.js';
@@ -15,6 +15,7 @@ import { actionResponse } from './action-response.js';
 import type { RegisteredApi } from './api-registration.js';
 import { respondWithIndex } from './api-root.js';
 import { respondWithAsset, servePage, varyByDestination } from './browsable/serve-page.js';
+import { ExecutionContexts } from './execution-contexts.js';
 import { PrefixRegistry } from './prefix-registry.js';
 import { isDescriptionRequest, RequestAuthorizer, RequestStates } from './request-authorizer.js';
 import { getAllowHeader, ResponseSender, yieldToMiddleware } from './response-sender.js';
@@ -24,6 +25,13 @@ import type { ActionBinding } from './route-pattern.js';
 import type { GetExchange, RequestTarget, ServerExchange } from './server-exchange.js';
 import { ServerLog } from './server-log.js';
 
+/** What Nest runs around handlers. */
+export interface NestEnhancers {
+  /** Whether the application has an enhancer that Nest runs around every handler. */
+  readonly isEnhanced: () => boolean;
+  readonly runGuard: (guard: GuardLike) => RunGuard;
+}
+
 /**
  * The requests of all prefixes of one application, independent of its HTTP library: matches paths, authorizes requests,
  * runs the pipeline, and sends responses.
@@ -31,12 +39,12 @@ import { ServerLog } from './server-log.js';
 export class RestServer {
   private readonly matcher = new RouteMatcher();
   private readonly states = new RequestStates(this.matcher);
-  private readonly authorizer = new RequestAuthorizer(this.states);
+  private readonly authorizer: RequestAuthorizer;
   private readonly sender: ResponseSender;
   readonly log: ServerLog;
   readonly mounts = this.matcher.mounts;
   readonly applicationRoutes = this.matcher.applicationRoutes;
-  readonly executionContexts = this.authorizer.executionContexts;
+  readonly executionContexts = new ExecutionContexts();
   /**
    * The path of the model for the path of each generated route, both without the global prefix:
    * `/rest/v1/polls/question` for `/rest/v1/polls/question/:pk`.
@@ -46,13 +54,13 @@ export class RestServer {
   readonly directRoutes = new Set<Route>();
   readonly prefixRegistry = new PrefixRegistry();
 
-  /** @param isEnhanced whether the application has an enhancer that Nest runs around every handler. */
   constructor(
     logger: LoggerService,
     readonly getExchange: GetExchange,
-    private readonly isEnhanced: () => boolean,
+    private readonly nest: NestEnhancers,
   ) {
     this.log = new ServerLog(logger);
+    this.authorizer = new RequestAuthorizer(this.states, this.executionContexts, nest.runGuard);
     this.sender = new ResponseSender(this.states, this.matcher, this.log);
   }
 
@@ -129,13 +137,19 @@ export class RestServer {
   }
 
   /**
-   * Authenticates and authorizes a request. The guard of every generated route calls it, each time, because the
-   * application may dispatch a request again with another method.
+   * Runs all steps in front of the method (contract 6.3) but the guards of the application. The guard of every generated
+   * route calls it, each time, because the application may dispatch a request again with another method.
    * @throws the errors of contract 6.1.
    */
   async admit(exchange: ServerExchange, nestContext: ExecutionContext): Promise<Resource> {
-    const { context } = await this.authorizer.authorizeAgain(exchange, nestContext);
+    const { context } = await this.authorizer.admit(exchange, nestContext);
     return context.route.resource;
+  }
+
+  /** Whether a method of the application handles a request, and not the generated handler of its URL. */
+  isForAction(exchange: ServerExchange): boolean {
+    const { location } = this.states.getState(exchange);
+    return location.kind === 'route' && location.match.route.actions.has(servedMethod(exchange.method));
   }
 
   /** Whether an action is bound to the path and the method of a request. */
@@ -148,16 +162,6 @@ export class RestServer {
       servedMethod(exchange.method) === method &&
       route.actions.get(method)?.handler === handler
     );
-  }
-
-  /**
-   * Counts a request. Called after the guards.
-   * @throws the error 429 beyond the limit.
-   */
-  async throttle(exchange: ServerExchange): Promise<void> {
-    const { context } = this.states.getState(exchange);
-    if (context)
-      await throttleRequest(context.route.resource, { actor: context.actor, address: exchange.address });
   }
 
   /** Sets the interceptors that run around the operation of this request. */
@@ -187,7 +191,7 @@ export class RestServer {
     const { location } = this.states.getState(exchange);
     if (location.kind !== 'route') return false;
     if (location.registeredApi.page && servePage(exchange, location)) return true;
-    if (!this.directRoutes.has(location.match.route) || this.isEnhanced()) return false;
+    if (!this.directRoutes.has(location.match.route) || this.nest.isEnhanced()) return false;
     void yieldToMiddleware().then(() => this.handle(exchange));
     return true;
   }
@@ -268,7 +272,7 @@ export class RestServer {
    */
   private async rejectUnrouted(exchange: ServerExchange): Promise<void> {
     await this.sender.sendResult(exchange, async () => {
-      const { context } = await this.authorizer.authorizeAgain(exchange);
+      const { context } = await this.authorizer.admit(exchange);
       const { operations, actions } = context.route;
       const method = servedMethod(exchange.method);
       throw method === 'OPTIONS' || operations.has(method) || actions.has(method)
@@ -280,7 +284,7 @@ export class RestServer {
   /** Responds to a body of an action that was rejected before any stage has run: 401, 403, 404, 406 take precedence. */
   async rejectBody(exchange: ServerExchange): Promise<void> {
     await this.sender.sendResult(exchange, async () => {
-      await this.authorizer.authorizeAgain(exchange);
+      await this.authorizer.admit(exchange);
       await this.prepareAction(exchange);
       await assertParsed(exchange);
       throw new UnsupportedMediaType('');

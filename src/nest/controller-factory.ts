@@ -50,9 +50,7 @@ export class GeneratedControllers {
         // The generated handlers of a nested URL are in the class of the child, if there is one: guards and interceptors of
         // the child apply to them, and those of the parent do not (contract 8.1).
         const child = url.route?.parent && this.hostOf(url.route.resource, binding);
-        const generated = child?.joined
-          ? { ...child, isOwn: child.controller === own.controller }
-          : { ...own, isOwn: true };
+        const generated = child?.joined ? child : own;
         if (!url.route) continue;
         const isSign: boolean = !signed && url.route.actions.size === 0;
         signed ||= isSign;
@@ -118,12 +116,6 @@ const REQUEST_METHODS: Partial<Readonly<Record<Method, RequestMethod>>> = {
   DELETE: RequestMethod.DELETE,
 };
 
-/** The methods that have separate handlers if two classes share a URL. HEAD uses the handler of GET. */
-const ROUTED: readonly (readonly [Method, RequestMethod])[] = [
-  ...(Object.entries(REQUEST_METHODS) as [Method, RequestMethod][]),
-  ['OPTIONS', RequestMethod.OPTIONS],
-];
-
 interface Url {
   /** Unique among the URLs of its resource. */
   readonly name: string;
@@ -162,7 +154,7 @@ interface Hosts {
   /** The class of the first resource in the URL, which has the actions. */
   readonly own: Host;
   /** The class with the generated handlers. */
-  readonly generated: Host & { readonly isOwn: boolean };
+  readonly generated: Host;
   readonly server: RestServer;
 }
 
@@ -171,7 +163,9 @@ function bindUrl(url: BoundUrl, hosts: Hosts): void {
   const { server, generated } = hosts;
   server.modelPaths.set(`/${pattern}`, `/${model}`);
   if (isDirect(route, generated)) server.directRoutes.add(route);
-  const contexts = route.resource.guarded ? server.executionContexts.targetsOf(route) : undefined;
+  const { guarded, lateGuards } = route.resource;
+  const hasGuards = guarded || lateGuards.length > 0;
+  const contexts = hasGuards ? server.executionContexts.targetsOf(route) : undefined;
   bindActions(url, hosts, contexts);
   bindGenerated(url, hosts, contexts);
 }
@@ -210,33 +204,19 @@ function bindActions(url: BoundUrl, { own, generated, server }: Hosts, contexts:
   }
 }
 
+/**
+ * One route for all methods without an action, including methods that the URL does not allow: the response is 405, behind all
+ * guards. Where two classes share the URL, Nest may route it before the actions, for which it passes requests on.
+ */
 function bindGenerated(url: BoundUrl, { generated, server }: Hosts, contexts: ContextTargets): void {
-  const { pattern, route, isSign } = url;
-  const { controller } = generated;
-  // One route for all methods without an action, including methods that the URL does not allow: the response is 405.
-  if (generated.isOwn || [...route.actions.values()].every(({ operation }) => operation !== undefined)) {
-    const name = handlerName(url);
-    addHandler(controller, { name, pattern, method: RequestMethod.ALL, isSign }, server);
-    contexts?.add(ALL_METHODS, controller, name);
-    return;
-  }
-  // Two classes share the URL, and the order in which Nest routes them is unknown: each takes only its own methods.
-  for (const [method, request] of ROUTED) {
-    if (route.actions.has(method)) continue;
-    const name = handlerName(url, method);
-    addHandler(controller, { name, pattern, method: request, isSign: false }, server);
-    contexts?.add(method, controller, name);
-  }
+  const name = handlerName(url);
+  addHandler(generated.controller, { ...url, name }, server);
+  contexts?.add(ALL_METHODS, generated.controller, name);
 }
 
 function addHandler(
   controller: Type,
-  {
-    name,
-    pattern,
-    method,
-    isSign,
-  }: { name: string; pattern: string; method: RequestMethod; isSign: boolean },
+  { name, pattern, isSign }: Pick<BoundUrl, 'name' | 'pattern' | 'isSign'>,
   server: RestServer,
 ): void {
   const prototype = controller.prototype as Record<string, unknown>;
@@ -245,8 +225,8 @@ function addHandler(
   Object.defineProperty(handler, 'name', { value: name });
   const descriptor = { value: handler, writable: true, configurable: true, enumerable: false };
   Object.defineProperty(prototype, name, descriptor);
-  RequestMapping({ path: [pattern], method })(prototype, name, descriptor);
-  setHandlerKind(handler, { kind: 'generated', isForAllMethods: method === RequestMethod.ALL });
+  RequestMapping({ path: [pattern], method: RequestMethod.ALL })(prototype, name, descriptor);
+  setHandlerKind(handler, { kind: 'generated' });
   // `RestifyOpenApi` describes it from the compiled model.
   if (!isSign) Reflect.defineMetadata(SWAGGER_EXCLUDED, { disable: true }, handler);
   Reflect.defineMetadata(ROUTE_ARGUMENTS, REQUEST_AND_RESPONSE, controller, name);

@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { OWN_ENHANCER, REST_SERVER } from './tokens.js';
-import { NotFound, PermissionDenied } from '../core/errors/http-exceptions.js';
+import { NotFound } from '../core/errors/http-exceptions.js';
 import { getHandlerKind } from '../http/handler-kind.js';
 import { composeInterceptors } from './run-interceptors.js';
-import { runGuard } from './run-guard.js';
 import type { RestServer } from '../http/rest-server.js';
 
 /** Authorizes requests as a Nest guard, so that it runs before any method that replaces a handler. */
@@ -22,9 +21,7 @@ export class RestifyGuard implements CanActivate {
     // The HTTP library matches paths in its own way: its route must be the authorized one.
     if (handler.kind === 'action' && !this.server.matchesBinding(exchange, handler.binding))
       throw new NotFound();
-    const { lateGuards, interceptors, throttle } = await this.server.admit(exchange, context);
-    for (const guard of lateGuards) if (!(await runGuard(guard)(context))) throw new PermissionDenied();
-    if (throttle) await this.server.throttle(exchange);
+    const { interceptors } = await this.server.admit(exchange, context);
     if (interceptors.length > 0)
       this.server.setInterceptors(
         exchange,

@@ -156,6 +156,13 @@ describe('a throttle', () => {
     expect((await client.get('/rest/v1/gate/free/', as('ann'))).status).toBe(200);
   });
 
+  test('counts requests by methods that no URL serves', async () => {
+    const statuses: number[] = [];
+    for (const method of ['PURGE', 'PROPFIND', 'LINK', 'PURGE', 'TRACE'])
+      statuses.push((await client.send(method, '/rest/v1/gate/ticket/', as('carol'))).status);
+    expect(statuses).toEqual([405, 405, 405, 429, 429]);
+  });
+
   test('S19 counts an anonymous caller by the address, whatever a header says', async () => {
     const answers: number[] = [];
     for (let call = 0; call < 5; call++)

@@ -32,6 +32,7 @@ function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): vo
   RESTORE_APP_ALL.set(
     server,
     registerAllMethods(adapter.getInstance(), {
+      isForAction: (request, response) => server.isForAction(getExpressExchange(request, response)),
       handleDirectly: (request, response) => server.handleDirectly(getExpressExchange(request, response)),
       servePage: (request, response) => server.servePage(getExpressExchange(request, response)),
     }),
@@ -149,10 +150,12 @@ interface RoutingApplication {
   route(path: unknown): { all(...handlers: readonly unknown[]): unknown };
 }
 
-type RouteHandler = (request: IncomingMessage, response: ServerResponse, next: unknown) => unknown;
+type RouteHandler = (request: IncomingMessage, response: ServerResponse, next: Next) => unknown;
 
 /** Each returns true for a request to which it has responded. */
 interface FirstHandlers {
+  /** Whether a method of the application, which another class may have, handles the request. */
+  readonly isForAction: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Runs before the handlers of generated operations. */
   readonly handleDirectly: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Runs before methods of the application on generated URLs. */
@@ -164,13 +167,24 @@ interface FirstHandlers {
  * which adds one layer for each method in Express, about forty for each URL, and would dominate the start of an
  * application with hundreds of models. Other handlers are registered as usual.
  */
-function registerAllMethods(application: unknown, { handleDirectly, servePage }: FirstHandlers): () => void {
+function registerAllMethods(
+  application: unknown,
+  { isForAction, handleDirectly, servePage }: FirstHandlers,
+): () => void {
   if (!isRoutingApplication(application)) return () => undefined;
   const { all, get } = application;
   application.all = (path, ...handlers) => {
-    if (!handlers.every(isForAllMethods)) return all.call(application, path, ...handlers);
+    if (!handlers.every(isGenerated)) return all.call(application, path, ...handlers);
     // Code that reads `request.route`, such as middleware for metrics, finds it in both cases.
-    application.route(path).all(...handlers.map((handler) => runFirst(handleDirectly, handler)));
+    application.route(path).all(
+      ...handlers.map((handler) => {
+        const handle = runFirst(handleDirectly, handler);
+        return ((request, response, next) => {
+          if (isForAction(request, response)) next();
+          else handle(request, response, next);
+        }) satisfies RouteHandler;
+      }),
+    );
     return application;
   };
   // With a name alone, `get` reads a setting.
@@ -201,7 +215,6 @@ function isAction(handler: unknown): boolean {
   return findHandlerKind(handler)?.kind === 'action';
 }
 
-function isForAllMethods(handler: unknown): boolean {
-  const kind = findHandlerKind(handler);
-  return kind?.kind === 'generated' && kind.isForAllMethods;
+function isGenerated(handler: unknown): boolean {
+  return findHandlerKind(handler)?.kind === 'generated';
 }

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSupportedMethod, servedMethod } from '../../core/schema/operation.js';
 import { createMiddlewareExchange, getFastifyExchange } from './fastify-exchange.js';
@@ -63,7 +64,19 @@ function registerFastifyHooks(adapter: HttpAdapter, server: RestServer): void {
 }
 
 function registerFastifyRoutes(adapter: HttpAdapter, server: RestServer): void {
-  ROUTES.get(server)?.register(adapter.getInstance() as FastifyInstance);
+  const instance = adapter.getInstance() as FastifyInstance;
+  addMethods(instance);
+  ROUTES.get(server)?.register(instance);
+}
+
+/**
+ * Adds the methods of Node's parser that Fastify has no routes for, so that guards run before 405. The application's routes
+ * for all methods are registered before.
+ */
+function addMethods(instance: FastifyInstance): void {
+  const known = new Set(instance.supportedMethods);
+  for (const method of METHODS)
+    if (!known.has(method) && method !== 'CONNECT') instance.addHttpMethod(method);
 }
 
 /**

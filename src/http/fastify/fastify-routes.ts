@@ -2,11 +2,11 @@ import { isSupportedMethod, METHODS } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route, RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment } from '../../core/values/keys.js';
-import type { ReceivedBody } from '../../request/http-exchange.js';
 import { GeneratedRoutes } from '../generated-routes.js';
 import type { RestServer } from '../rest-server.js';
 import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
 import type { RequestTarget } from '../server-exchange.js';
+import { describeParserError, ignoreBodiesOfUnserved } from './fastify-body-errors.js';
 import {
   ANY_MEDIA_TYPE,
   createActionParser,
@@ -128,7 +128,7 @@ export class FastifyRoutes {
       url: '/*',
       constraints: { [CONSTRAINT]: 'unmatched' },
       handler: this.handleUnmatched,
-      errorHandler: this.handleError,
+      errorHandler: ignoreBodiesOfUnserved(this.handleUnmatched, this.handleError),
     });
   }
 
@@ -180,7 +180,7 @@ export class FastifyRoutes {
         url,
         constraints,
         handler,
-        errorHandler,
+        errorHandler: ignoreBodiesOfUnserved(handler, errorHandler),
       });
   }
 
@@ -229,10 +229,7 @@ export class FastifyRoutes {
   /** Responds to errors of the application's hooks, and of Fastify before a route. */
   private readonly handleError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     reopenReply(reply);
-    // A QUERY without a media type is a method that is not served.
-    if ((error as { code?: unknown }).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE')
-      this.handleUnmatched(request, reply);
-    else void this.server.sendError(getFastifyExchange(request, reply), error);
+    void this.server.sendError(getFastifyExchange(request, reply), error);
   };
 
   /** Responds to errors of the application's own parsers: no later step has run, so nothing has been executed. */
@@ -245,18 +242,6 @@ export class FastifyRoutes {
     storeReceivedBody(request.raw, describeParserError(code));
     void this.server.rejectBody(getFastifyExchange(request, reply));
   };
-}
-
-/** The body for the code of an error of Fastify's parsers. */
-function describeParserError(code: string): ReceivedBody {
-  switch (code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return { kind: 'too-large' };
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return { kind: 'unsupported' };
-    default:
-      return { kind: 'broken', reason: 'the body could not be read' };
-  }
 }
 
 /** Finds Nest's handler for a route and a method. */

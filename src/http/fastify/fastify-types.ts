@@ -75,6 +75,7 @@ export interface FastifyInstance {
     readonly onConstructorPoisoning?: string;
   };
   readonly supportedMethods: readonly string[];
+  addHttpMethod(method: string): unknown;
   /** Exists if a middleware plugin is registered. */
   use?: (this: FastifyInstance, ...given: readonly unknown[]) => unknown;
   addConstraintStrategy(strategy: ConstraintStrategy): void;
