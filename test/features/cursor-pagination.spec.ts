@@ -1,6 +1,6 @@
 // @tags db http
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CursorPagination, Restify } from 'nestjs-restify';
+import { CursorPagination, Restify, RestifyModule } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { familyKinds, kindEntity } from '../support/column-kinds.js';
@@ -323,6 +323,32 @@ onEachDatabase('cursors', (database) => {
   test('of plain models are written by the database where it can', () => {
     expect(started.compared.askedPages).toBeGreaterThan(50);
   });
+});
+
+test('a cursor of one prefix is none at another', async () => {
+  const started = await startApp({
+    entities: [Book, Shelf, Seat, Note],
+    restifyModules: ['rest/v1', 'rest/v2', ''].map((prefix) =>
+      RestifyModule.forRoot(prefix, { unknownEntities: 'ignore' }),
+    ),
+  });
+  const { client, dataSource } = started;
+  const shelf = await dataSource.getRepository(Shelf).save({ name: 'a' });
+  await dataSource
+    .getRepository(Book)
+    .save([1, 2, 3].map((id) => ({ id: String(id), title: 'a', rank: 0, amount: null, shelf })));
+  const bases = ['/rest/v1', '/rest/v2', ''];
+  for (const list of ['/walks/book/', `/walks/shelf/${shelf.id}/books/`])
+    for (const base of bases) {
+      const { next } = (await client.get(`${base}${list}?page_size=1`)).json as Page;
+      const { pathname, search } = new URL(next ?? '');
+      expect([pathname, (await client.get(pathname + search)).status]).toEqual([`${base}${list}`, 200]);
+      for (const other of bases.filter((each) => each !== base)) {
+        const { status, json } = await client.get(`${other}${list}${search}`);
+        expect([base, other, status, json]).toEqual([base, other, 404, { detail: 'Invalid cursor' }]);
+      }
+    }
+  await started.close();
 });
 
 @Restify({ app: 'walks', pagination: new CursorPagination({ secret: SECRET, pageSize: 1 }) })

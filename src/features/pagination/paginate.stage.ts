@@ -20,9 +20,7 @@ import { jsonOutput, represent } from '../../request/represent-row.js';
 import { pageLinks } from '../../request/resource-urls.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { pageValue, renderPage } from '../../request/response/json-page.js';
-import type { Json } from '../../core/errors/rest-exception.js';
 import { touches } from '../../core/query/condition.js';
-import type { Route } from '../../core/schema/route.js';
 
 /** A page to read. */
 interface PageToRead {
@@ -66,11 +64,11 @@ function planRequestedPage(
   pagination: Pagination,
   adapter: DataAdapter,
 ): MaybePromise<PageToRead> {
-  const { list, route, keys, exchange, rows } = context;
+  const { list, route, exchange, rows } = context;
   if (!list || !exchange) throw new Error(`A page of ${route.resource.label} is read before it is planned.`);
   let place: string | undefined;
   // Only cursors need it.
-  const placeOf = (): string => (place ??= listIdentity(list, route, keys.key));
+  const placeOf = (): string => (place ??= listIdentity(list, context));
   const isOpen = rows.kind === 'always' && !route.parent;
   return mapMaybe(context.parameters(), (parameters) => {
     const query: PageQuery = {
@@ -237,11 +235,13 @@ function countPlan({ where, parent }: ListPlan, count: 'exact' | 'estimated', op
   return open && !parent && !touches(where, () => false) ? count : 'bounded';
 }
 
-/** Identifies a list and its order, types included: a cursor is only valid for the same comparison. */
-export function listIdentity(
+/**
+ * Identifies a list by its prefix and its place there, and its order, types included: a cursor is only valid for the same
+ * comparison.
+ */
+function listIdentity(
   { resource, order }: ListPlan,
-  { parent, relation }: Route,
-  key: readonly Json[] | undefined,
+  { base, route: { parent, relation }, keys: { key } }: Pick<RestContext, 'base' | 'route' | 'keys'>,
 ): string {
   const terms = order.map(({ operand: { hops, column }, ...rest }) => [
     hops.map(({ name }) => name),
@@ -249,5 +249,5 @@ export function listIdentity(
     column.type.kind,
     rest,
   ]);
-  return JSON.stringify([resource.id, parent?.id ?? null, relation?.name ?? null, key ?? null, terms]);
+  return JSON.stringify([base, resource.id, parent?.id ?? null, relation?.name ?? null, key ?? null, terms]);
 }
