@@ -54,6 +54,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   const parts = await resolveParts(input, context, instances);
   const model = compileResources(input, parts);
   await rejectProblems(problemsOfModel(input, model), dataSource);
+  await rejectProblems(await adapter.problems(model.all), dataSource);
   for (const resource of model.all) adapter.prepare(resource);
   for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
   const listed = listedControllers(context.modules);

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import type { CountResult } from '../../core/contracts/pagination.js';
 import type {
@@ -23,6 +24,7 @@ import type { DataAdapter, JsonOutput, JsonRow, PageOf, RelatedRow } from '../..
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
+import { tableProblems } from './metadata/table-problems.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './data-source-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
@@ -107,6 +109,12 @@ export class TypeOrmAdapter implements DataAdapter {
   async learn(): Promise<void> {
     await this.subtypeTables.load(this.dataSource);
     await this.texts.read(this.dialect);
+  }
+
+  /** What is wrong with models by the definitions of their tables in the database. */
+  problems(resources: readonly ResourceSchema[]): Promise<readonly DeclarationProblem[]> {
+    const { tables, dialect, dataSource } = this;
+    return tableProblems(resources, { tables, dialect, dataSource });
   }
 
   /** Converts an error of the application's own statement: a `RestException` if the database is unavailable or has aborted it, else the same error. */

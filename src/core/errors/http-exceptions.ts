@@ -120,6 +120,11 @@ export class RestrictedDeletion extends RestException {
   }
 }
 
+/** 409: a trigger or a rule has kept the row, and the database has reported no error. */
+export class UndeletedRow extends RestException {
+  readonly answer = detail(409, 'This object cannot be deleted: the database has kept it.');
+}
+
 /** 409: another request with this `Idempotency-Key` is still running. The client may retry to get its response. */
 export class IdempotencyKeyConflict extends RestException {
   readonly answer = detail(409, 'A request with this Idempotency-Key has not ended yet. Try again later.', {

@@ -94,6 +94,8 @@ export interface Dialect extends TextSyntax {
         index: string,
       ) => { readonly sql: string; readonly parameters: readonly unknown[] })
     | undefined;
+  /** A query for the `name`, `type` and `sql` of views, and of tables whose constraints may delete other rows; undefined without such. */
+  readonly definitions: string | undefined;
   /** A query for the tables whose foreign keys restrict deletions from a table, as `c0`; undefined if errors name them. */
   readonly restrictingTables:
     ((table: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;

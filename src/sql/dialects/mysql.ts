@@ -47,6 +47,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     selective: (comparison) => comparison,
     cursor,
     errorFor,
+    definitions: undefined,
     restrictingTables: undefined,
     indexColumns: ({ name, database }, index) => ({
       sql: 'SELECT column_name AS c0 FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? ORDER BY seq_in_index',

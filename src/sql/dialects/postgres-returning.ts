@@ -5,10 +5,15 @@ export const postgresReturning: ReturningSyntax = {
     sql: `SELECT (relkind = 'r' AND NOT relhassubclass AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = (SELECT nspname FROM pg_namespace WHERE oid = relnamespace) AND table_name = relname AND is_generated = 'ALWAYS'))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
     parameters: [path],
   }),
+  view: (_name, path) => ({
+    sql: `SELECT 1 AS c0 FROM pg_class WHERE oid = to_regclass($1) AND relkind = 'v'`,
+    parameters: [path],
+  }),
   differs,
   rowVersion: {
     read: (alias) => `${alias}.xmin::text`,
     equals: (alias, placeholder) => `${alias}.xmin = ${placeholder}::xid`,
+    isOwn: (alias) => `${alias}.xmin::text::bigint = txid_current() & 4294967295`,
   },
 };
 

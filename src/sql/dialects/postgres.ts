@@ -49,6 +49,7 @@ export const postgres: Dialect = {
     rows: (result) => numberIn(result, 'Plan Rows'),
   },
   errorFor,
+  definitions: undefined,
   restrictingTables: undefined,
   indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),

@@ -20,12 +20,19 @@ export interface ReturningSyntax {
    * quoted, `name` is not.
    */
   plainTable(name: string, path: string): { readonly sql: string; readonly parameters: readonly unknown[] };
+  /** A query that returns 1 for a view. */
+  view(name: string, path: string): { readonly sql: string; readonly parameters: readonly unknown[] };
   /** Whether a stored value differs from a parameter. NULL differs from every other value. */
   differs(comparison: ValueComparison, operands: ComparedValue): string;
   /**
-   * A system column that changes with each update of a row, and its comparison with a parameter; undefined if the database
-   * has none.
+   * A system column that changes with each update of a row, its comparison with a parameter, and whether this transaction has
+   * written the row; undefined if the database has none.
    */
   readonly rowVersion:
-    { read(alias: string): string; equals(alias: string, placeholder: string): string } | undefined;
+    | {
+        read(alias: string): string;
+        equals(alias: string, placeholder: string): string;
+        isOwn(alias: string): string;
+      }
+    | undefined;
 }

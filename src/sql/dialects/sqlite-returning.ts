@@ -5,6 +5,10 @@ export const sqliteReturning: ReturningSyntax = {
     sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
     parameters: [name, name, name],
   }),
+  view: (name) => ({
+    sql: `SELECT 1 AS c0 FROM sqlite_master WHERE type = 'view' AND lower(name) = lower(?)`,
+    parameters: [name],
+  }),
   differs,
   rowVersion: undefined,
 };

@@ -43,6 +43,7 @@ export const sqlite: Dialect = {
   json: sqliteJson,
   estimate: undefined,
   errorFor,
+  definitions: `SELECT name, type, sql FROM sqlite_master WHERE type = 'view' OR (type = 'table' AND sql LIKE '%CONFLICT%REPLACE%')`,
   restrictingTables: (table) => ({
     sql: `SELECT m.name AS c0 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_delete IN ('RESTRICT', 'NO ACTION')`,
     parameters: [table],

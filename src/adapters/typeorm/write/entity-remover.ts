@@ -1,19 +1,12 @@
 import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { classOf } from '../metadata/inheritance.js';
+import type { DroppedRows, Removal } from './dropped-rows.js';
 import { whereIdentity } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
 import { UndeclaredPairs } from './undeclared-pairs.js';
-
-/** A row to be removed. */
-export interface Removal {
-  readonly identity: readonly Json[];
-  /** The entity as it was before a hook received it. */
-  readonly loaded: ObjectLiteral;
-}
 
 /**
  * Removes rows, or soft-deletes them, and calls the listeners and subscribers as TypeORM does. TypeORM's own `remove` would
@@ -28,7 +21,10 @@ export class EntityRemover {
   constructor(
     private readonly resource: ResourceSchema,
     tools: WriterTools,
-    private readonly tree: TreeKeeper | undefined,
+    private readonly parts: {
+      readonly tree: TreeKeeper | undefined;
+      readonly dropped: DroppedRows | undefined;
+    },
   ) {
     const { metadata, dataSource } = tools.tables.of(resource);
     this.metadata = metadata;
@@ -37,8 +33,9 @@ export class EntityRemover {
     this.pairs = new UndeclaredPairs(resource, tools);
   }
 
-  async remove(entity: ObjectLiteral, { identity, loaded }: Removal, runner: QueryRunner): Promise<void> {
+  async remove(entity: ObjectLiteral, removal: Removal, runner: QueryRunner): Promise<void> {
     const { isSoft } = this;
+    const { loaded } = removal;
     const { broadcaster } = runner;
     const metadata = this.dataSource.getMetadata(classOf(entity, this.metadata));
     const cascades = metadata.relations.filter(
@@ -50,8 +47,8 @@ export class EntityRemover {
       cascades.filter(({ isOwning }) => !isOwning),
       runner,
     );
-    if (isSoft) await this.softDelete(entity, identity, runner);
-    else await this.delete(identity, runner);
+    const count = await (isSoft ? this.softDelete(entity, removal, runner) : this.delete(removal, runner));
+    if (count === 0) await this.parts.dropped?.assertDeleted(removal, runner);
     await this.removeRelated(
       entity,
       cascades.filter(({ isOwning }) => isOwning),
@@ -83,25 +80,27 @@ export class EntityRemover {
     }
   }
 
-  private async delete(identity: readonly Json[], runner: QueryRunner): Promise<void> {
-    await this.tree?.beforeDelete(identity[0] ?? null, runner);
+  /** Returns the number of rows that the statement has deleted. */
+  private async delete({ identity }: Removal, runner: QueryRunner): Promise<number | null | undefined> {
+    await this.parts.tree?.beforeDelete(identity[0] ?? null, runner);
     await this.pairs.delete(identity, runner);
-    await runner.manager
+    const { affected } = await runner.manager
       .createQueryBuilder()
       .callListeners(false)
       .delete()
       .from(this.metadata.target)
       .whereInIds([whereIdentity(identity, this.resource, this.metadata)])
       .execute();
+    return affected;
   }
 
-  /** Assigns the date of the deletion to the entity. */
+  /** Assigns the date of the deletion to the entity, too. */
   private async softDelete(
     entity: ObjectLiteral,
-    identity: readonly Json[],
+    { identity }: Removal,
     runner: QueryRunner,
-  ): Promise<void> {
-    await runner.manager
+  ): Promise<number | undefined> {
+    const { affected } = await runner.manager
       .createQueryBuilder()
       .callListeners(false)
       .softDelete()
@@ -109,6 +108,7 @@ export class EntityRemover {
       .whereEntity(entity)
       .whereInIds([whereIdentity(identity, this.resource, this.metadata)])
       .execute();
+    return affected;
   }
 }
 

@@ -7,6 +7,7 @@ import { classOf } from '../metadata/inheritance.js';
 import { applyValues, columnIds, identityOf, setRelation, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { JsonArrays } from './json-arrays.js';
+import type { DroppedRows } from './dropped-rows.js';
 import type { ListenerRelations } from './listener-relations.js';
 import type { LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
@@ -22,6 +23,8 @@ export interface Change {
   readonly referenced: ReferencedValues;
   /** The relations to be left out of the save unless they have changed. */
   readonly unchanged: readonly LoadedRelation[];
+  /** The values of the columns before the update, if it is to be checked that the row is written. */
+  readonly stored: readonly unknown[];
   /** Whether a hook has received the entity, and may have changed more than the body. */
   readonly hooked: boolean;
 }
@@ -42,6 +45,7 @@ export class EntitySaver {
     private readonly parts: {
       readonly tree: TreeKeeper | undefined;
       readonly related: ListenerRelations | undefined;
+      readonly dropped: DroppedRows | undefined;
     },
   ) {
     this.metadata = tools.tables.of(resource).metadata;
@@ -64,9 +68,11 @@ export class EntitySaver {
     const hasSameKey = identityOf(entity, this.resource, this.metadata).every(
       (value, index) => value === change.identity[index],
     );
-    return hasSameKey && change.isKeyExact && this.saves
-      ? this.saveEntity(entity, change, runner)
-      : this.updateByKey(entity, change, runner);
+    const write = (): Promise<readonly ColumnValue[]> =>
+      hasSameKey && change.isKeyExact && this.saves
+        ? this.saveEntity(entity, change, runner)
+        : this.updateByKey(entity, change, runner);
+    return this.parts.dropped ? this.parts.dropped.update(entity, { change, runner }, write) : write();
   }
 
   /** Writes values that TypeORM does not write exactly, by a statement of the adapter. */
@@ -98,7 +104,9 @@ export class EntitySaver {
           .filter((column) => column.isInsert && !column.asExpression)
           .map((column) => column.propertyPath)
       : undefined;
-    await runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
+    const insert = (): Promise<unknown> =>
+      runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
+    await (this.parts.dropped ? this.parts.dropped.insert(entity, runner, insert) : insert());
   }
 
   private async saveEntity(

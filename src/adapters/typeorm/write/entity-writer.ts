@@ -11,6 +11,7 @@ import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { entityErrors } from './entity-errors.js';
+import { DroppedRows } from './dropped-rows.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
@@ -48,6 +49,7 @@ export class EntityWriter extends StepWriter {
   private readonly precise: PreciseValues | undefined;
   private readonly tree: TreeKeeper | undefined;
   private readonly related: ListenerRelations | undefined;
+  private readonly dropped: DroppedRows | undefined;
   private readonly candidates: CandidateRows;
 
   constructor(
@@ -60,8 +62,10 @@ export class EntityWriter extends StepWriter {
     this.tree = TreeKeeper.of(resource, this.metadata, tools);
     this.related = ListenerRelations.of(resource, this.metadata);
     this.entities = new LoadedEntities(resource, tools);
-    this.saver = new EntitySaver(resource, tools, { tree: this.tree, related: this.related });
-    this.remover = new EntityRemover(resource, tools, this.tree);
+    this.dropped = DroppedRows.of(resource, tools, this.entities);
+    const { tree, related, dropped } = this;
+    this.saver = new EntitySaver(resource, tools, { tree, related, dropped });
+    this.remover = new EntityRemover(resource, tools, { tree, dropped });
     this.precise = PreciseValues.of(resource, tools);
     this.candidates = new CandidateRows(resource, this.metadata, tools);
   }
@@ -139,10 +143,19 @@ export class EntityWriter extends StepWriter {
         if (!key || !entity) return notFound(undefined);
         const isKeyExact = this.entities.restoreKey(entity, key);
         const unchanged = this.entities.unchangedRelations(entity);
+        const stored = this.dropped?.valuesOf(entity) ?? [];
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.model, { values: plan.values, referenced });
-        const change = { identity: key, isKeyExact, values: plan.values, referenced, unchanged, hooked };
+        const change = {
+          identity: key,
+          isKeyExact,
+          values: plan.values,
+          referenced,
+          unchanged,
+          stored,
+          hooked,
+        };
         return prepared(
           () => this.performUpdate(plan, { entity, change, runner }),
           await this.errorsOf(entity, plan, [errors]),
@@ -204,7 +217,7 @@ export class EntityWriter extends StepWriter {
   }
 
   private async performDelete(
-    { hooks }: DeletePlan,
+    { hooks, where }: DeletePlan,
     { entity, identity, runner }: { entity: ObjectLiteral; identity: readonly Json[]; runner: QueryRunner },
   ): Promise<boolean> {
     this.entities.restoreKey(entity, identity);
@@ -214,7 +227,7 @@ export class EntityWriter extends StepWriter {
       Object.getOwnPropertyDescriptors(entity),
     ) as ObjectLiteral;
     await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
-    await this.remover.remove(entity, { identity, loaded }, runner);
+    await this.remover.remove(entity, { identity, loaded, where }, runner);
     await runHook(hooks.after, entity, { runner, dialect: this.tools.dialect });
     return true;
   }

@@ -1,22 +1,23 @@
 import type { QueryRunner } from 'typeorm';
-import { InvalidInput, PermissionDenied } from '../../../core/errors/http-exceptions.js';
+import { InvalidInput, PermissionDenied, UndeletedRow } from '../../../core/errors/http-exceptions.js';
 import { addErrors, emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
-import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import { conjunction, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
-import type { Column } from '../../../core/schema/column.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
 import { areValuesPermitted } from './candidate-rows.js';
+import { DroppedRow, notStored } from './dropped-rows.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { constraintError } from './constraint-errors.js';
+import { TableKind } from './table-kind.js';
 import { runHook } from './run-hook.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
@@ -27,11 +28,14 @@ const PAIR_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 
  * their own. A pair is never updated: another related side is another pair.
  */
 export class JunctionWriter extends StepWriter {
+  private readonly table: TableKind;
+
   constructor(
     private readonly resource: ResourceSchema,
     tools: WriterTools,
   ) {
     super(tools);
+    this.table = new TableKind(resource, tools);
   }
 
   async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
@@ -85,7 +89,7 @@ export class JunctionWriter extends StepWriter {
   ): Promise<Row> {
     const same = after.every(({ value }, index) => value === before[index]?.value);
     if (same) return this.readBack(after, where, runner);
-    await this.remove(before, runner);
+    if (!(await this.remove(before, runner))) throw new DroppedRow();
     return this.insert(after, where, runner);
   }
 
@@ -96,7 +100,7 @@ export class JunctionWriter extends StepWriter {
         const pair = await this.find(plan, runner);
         if (!pair) return notFound(false);
         return prepared(async () => {
-          await this.remove(pair, runner);
+          if (!(await this.remove(pair, runner))) throw new UndeletedRow();
           return true;
         });
       },
@@ -116,7 +120,7 @@ export class JunctionWriter extends StepWriter {
   }
 
   private async find(
-    { where, expected }: Pick<DeletePlan, 'where' | 'expected'>,
+    { where, expected }: Pick<DeletePlan, 'where'> & Partial<Pick<DeletePlan, 'expected'>>,
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[] | undefined> {
     const columns = [...this.resource.columns.values()];
@@ -136,20 +140,32 @@ export class JunctionWriter extends StepWriter {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const names = columns.map(({ column }) => scope.table.name(column)).join(', ');
     const values = columns.map(({ column, value }) => scope.bind(value, column.type)).join(', ');
-    await runner.query(`INSERT INTO ${scope.table.path} (${names}) VALUES (${values})`, [
-      ...scope.parameters,
-    ]);
+    const sql = `INSERT INTO ${scope.table.path} (${names}) VALUES (${values})`;
+    const count = await this.countRows(sql, scope.parameters, runner);
+    if (count === 0 && !(await this.table.isView(runner))) throw new DroppedRow();
     return this.readBack(columns, condition, runner);
   }
 
-  private async remove(pair: readonly ColumnValue[], runner: QueryRunner): Promise<void> {
+  /** False if the database has kept the pair. */
+  private async remove(pair: readonly ColumnValue[], runner: QueryRunner): Promise<boolean> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const conditions = pair.map(
       ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
     );
-    await runner.query(`DELETE FROM ${scope.table.path} WHERE ${conditions.join(' AND ')}`, [
-      ...scope.parameters,
-    ]);
+    const sql = `DELETE FROM ${scope.table.path} WHERE ${conditions.join(' AND ')}`;
+    const count = await this.countRows(sql, scope.parameters, runner);
+    return count !== 0 || (await this.find({ where: equalTo(pair) }, runner)) === undefined;
+  }
+
+  /** Undefined for a database that reports an error for each row that it does not write. */
+  private async countRows(
+    sql: string,
+    parameters: readonly unknown[],
+    runner: QueryRunner,
+  ): Promise<number | undefined> {
+    if (this.tools.dialect.returning) return (await runner.query(sql, [...parameters], true)).affected;
+    await runner.query(sql, [...parameters]);
+    return undefined;
   }
 
   private async readBack(
@@ -157,8 +173,7 @@ export class JunctionWriter extends StepWriter {
     condition: Condition,
     runner: QueryRunner,
   ): Promise<Row> {
-    const named = columns.map(({ column, value }: { column: Column; value: Json }) => equals(column, value));
-    const row = await this.tools.reader.retrieveWithin(conjunction([...named, condition]), runner);
+    const row = await this.tools.reader.retrieveWithin(conjunction([equalTo(columns), condition]), runner);
     if (!row) throw new PermissionDenied();
     return row;
   }
@@ -169,12 +184,13 @@ export class JunctionWriter extends StepWriter {
     where: Condition,
   ): Promise<unknown> {
     const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
-    if (!refusal) return error;
-    if (pair && PAIR_CONSTRAINTS.has(refusal.kind)) {
+    const isDropped = error instanceof DroppedRow;
+    if (!refusal && !isDropped) return error;
+    if (pair && (!refusal || PAIR_CONSTRAINTS.has(refusal.kind))) {
       if (!(await areValuesPermitted(pair, { resource: this.resource, where, tools: this.tools })))
         return new PermissionDenied();
     }
-    return this.refused(refusal) ?? error;
+    return refusal ? (this.refused(refusal) ?? error) : notStored();
   }
 
   private refused(refusal: DatabaseError): unknown {
@@ -193,6 +209,10 @@ export class JunctionWriter extends StepWriter {
         return undefined;
     }
   }
+}
+
+function equalTo(pair: readonly ColumnValue[]): Condition {
+  return conjunction(pair.map(({ column, value }) => equals(column, value)));
 }
 
 function mergeErrors(found: readonly FieldErrors[]): FieldErrors {

@@ -5,6 +5,7 @@ import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
+import { DroppedRow, notStored } from './dropped-rows.js';
 import { underSentNames } from './duplicate-references.js';
 import { constraintError } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
@@ -30,6 +31,7 @@ export async function translateWriteError(
     tools,
   }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata; readonly tools: WriterTools },
 ): Promise<unknown> {
+  if (error instanceof DroppedRow) return (await isPermitted()) ? notStored() : new PermissionDenied();
   const refusal = isRestException(error) ? undefined : tools.dialect.errorFor(error);
   if (!refusal) return underSentName(error, plan, resource);
   if (refusal.kind === 'foreign-key') {
