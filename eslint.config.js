@@ -88,13 +88,13 @@ export default tseslint.config(
       // Limits (CONTRIBUTING.md).
       'no-nested-ternary': 'error',
       'max-depth': ['error', 3],
-      complexity: ['error', 12],
+      complexity: ['error', 18],
       '@typescript-eslint/max-params': ['error', { max: 3 }],
     },
   },
   // Handlers of events call functions of objects that hold no state of their own.
   { files: ['ui/**/*.ts', 'ui/**/*.tsx'], rules: { '@typescript-eslint/unbound-method': 'off' } },
-  { files: ['src/**/*.ts'], ignores: ['**/*.spec.ts'], rules: { 'max-lines': ['error', 300] } },
+  { files: ['src/**/*.ts'], ignores: ['**/*.spec.ts'], rules: { 'max-lines': ['error', { max: 300, skipComments: true, skipBlankLines: true }] } },
   {
     files: ['src/**/*.ts'],
     rules: { 'no-restricted-syntax': ['error', IDENTITY_OF_HANDLERS, WEAK_COLLECTIONS] },

@@ -82,6 +82,7 @@ export type {
 export { CsvRenderer } from './features/rendering/csv-renderer.js';
 export { NdjsonRenderer } from './features/rendering/ndjson-renderer.js';
 export type { RenderedRows, Renderer } from './core/contracts/renderer.js';
+export type { ErrorContext, ErrorListener } from './core/contracts/error-listener.js';
 export type { ErrorFormat } from './core/contracts/error-format.js';
 export type { FieldSelectionOptions } from './core/contracts/field-selection.js';
 export type { BulkOperation, BulkOptions } from './core/contracts/bulk.js';

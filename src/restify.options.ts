@@ -4,6 +4,7 @@ import type { ConditionalOptions } from './core/contracts/conditional.js';
 import type { IdempotencyOptions } from './core/contracts/idempotency.js';
 import type { Pagination } from './core/contracts/pagination.js';
 import type { ParameterNames } from './core/schema/parameter-names.js';
+import type { ErrorListener } from './core/contracts/error-listener.js';
 import type { ErrorFormat } from './core/contracts/error-format.js';
 import type { Renderer } from './core/contracts/renderer.js';
 import type { Hiding } from './core/contracts/permission.js';
@@ -63,6 +64,8 @@ export interface RestifyModuleOptions {
   readonly renderers?: readonly Renderer[];
   /** The format of errors: `drf` (contract 6.1), or `problem` for `application/problem+json` of RFC 9457. Default: `drf`. */
   readonly errorFormat?: ErrorFormat;
+  /** A class that gets each error that the log gets, for error trackers. Default: none. */
+  readonly onError?: InjectableClass<ErrorListener>;
   /** The default of models for whether clients select the fields of responses, with the parameter names and limits. Default: false. */
   readonly shape?: boolean | FieldSelectionOptions;
   /** The default of models for whether objects have an `ETag` and requests may be conditional. Default: false. */
@@ -123,6 +126,7 @@ export interface ResolvedOptions {
   /** Without a leading slash; undefined without an index. */
   readonly index: string | undefined;
   readonly errorFormat: ErrorFormat;
+  readonly onError: InjectableClass<ErrorListener> | undefined;
   /** Undefined without the page. */
   readonly browsable: BrowsableOptions | undefined;
   readonly refusalsHide: Hiding;
@@ -153,6 +157,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     fairShare,
     unknownEntities,
     errorFormat,
+    onError,
     browsable,
     refusalsHide,
     ...shared
@@ -172,6 +177,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     unknownEntities,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat,
+    onError,
     browsable: browsable === true ? {} : browsable || undefined,
     refusalsHide,
     defaults: resolveDefaults(shared),

@@ -1,5 +1,6 @@
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ErrorFormat } from '../core/contracts/error-format.js';
+import type { ErrorListener } from '../core/contracts/error-listener.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api } from '../core/schema/route.js';
 import type { ApplicationOperations } from '../pipeline/application-operations.js';
@@ -16,6 +17,8 @@ export interface RegisteredApi {
   /** Resolves a resource by its decorated class. */
   readonly resourceOf: (entity: object) => Resource | undefined;
   readonly errorFormat: ErrorFormat;
+  /** The option `onError`. */
+  readonly errorListener: ErrorListener | undefined;
   /** The shutdown grace period in milliseconds, for which a half-received request may make no progress. */
   readonly shutdownGrace: number;
   readonly unknownEntities: UnknownEntities;

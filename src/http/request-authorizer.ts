@@ -127,4 +127,10 @@ export class RequestStates {
     holder[this.stateKey] = state;
     return state;
   }
+
+  /** The state that a request of the HTTP library has; undefined before the first one is made. */
+  findState(request: object): RequestState | undefined {
+    const raw = 'raw' in request ? request.raw : request;
+    return (raw as { [key: symbol]: RequestState | undefined })[this.stateKey];
+  }
 }

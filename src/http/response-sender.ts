@@ -1,13 +1,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { ErrorFormat } from '../core/contracts/error-format.js';
 import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { errorResponse } from '../request/response/error-response.js';
-import type { ErrorResponse } from '../request/response/error-response.js';
+import type { ErrorOrigin, ErrorResponse } from '../request/response/error-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RegisteredApi } from './api-registration.js';
 import { withoutDialog } from './browsable/serve-page.js';
 import type { PathLocation, RouteMatcher } from './route-matcher.js';
+import { describeRequest } from './error-context.js';
 import type { ServerExchange } from './server-exchange.js';
 import type { ServerLog } from './server-log.js';
 import type { RequestStates } from './request-authorizer.js';
@@ -36,19 +36,20 @@ export class ResponseSender {
     }
   }
 
-  /** Sends an error in the error format of its prefix. An unexpected error is also logged. */
-  sendError(exchange: ServerExchange, error: unknown): MaybePromise<void> {
+  /** Sends an error in the error format of its prefix, and reports one that is not the client's. */
+  sendError(exchange: ServerExchange, error: unknown, isBeforePipeline = false): MaybePromise<void> {
     const registeredApi = this.findApi(exchange);
     // The application's own queries can fail in the same way as those of this package.
-    const { response, logged } = createErrorResponse(
-      registeredApi ? registeredApi.mapError(error) : error,
-      registeredApi?.errorFormat ?? 'drf',
-    );
-    if (logged) this.logError(exchange, error);
-    return this.send(exchange, withoutDialog(exchange, response, registeredApi?.page));
+    const { response, logged } = createErrorResponse(registeredApi ? registeredApi.mapError(error) : error, {
+      format: registeredApi?.errorFormat ?? 'drf',
+      isBeforePipeline,
+    });
+    const sent = this.send(exchange, withoutDialog(exchange, response, registeredApi?.page));
+    if (logged) this.reportError(exchange, error, response.status);
+    return sent;
   }
 
-  /** A stream that fails has closed the connection, so its error can only be logged. */
+  /** A stream that fails has closed the connection, so its error can only be reported. */
   send(exchange: ServerExchange, response: RestResponse): MaybePromise<void> {
     const headerError = findHeaderError(response);
     if (headerError) return this.sendError(exchange, headerError);
@@ -56,15 +57,20 @@ export class ResponseSender {
       const sent = exchange.send(response, getAllowHeader(this.states.getState(exchange).location));
       if (isPromise(sent))
         return sent.catch((error: unknown) => {
-          this.logError(exchange, error);
+          this.reportError(exchange, error);
         });
     } catch (error) {
-      this.logError(exchange, error);
+      this.reportError(exchange, error);
     }
   }
 
-  private logError({ method, path }: ServerExchange, error: unknown): void {
-    this.log.logError(`${method} ${path} failed`, error);
+  private reportError(exchange: ServerExchange, error: unknown, status?: number): void {
+    const { method, request } = exchange;
+    const state = this.states.getState(exchange);
+    this.log.reportError(error, {
+      context: describeRequest({ method, request, state, status }),
+      listener: this.findApi(exchange)?.errorListener,
+    });
   }
 
   /** The prefix of the path; the first one if the path belongs to several or to none. */
@@ -85,11 +91,11 @@ export function getAllowHeader(location: PathLocation): string {
  * As `errorResponse`; if the application has thrown something that cannot be serialized, the response of an unexpected
  * error.
  */
-function createErrorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
+function createErrorResponse(error: unknown, origin: ErrorOrigin): ErrorResponse {
   try {
-    return errorResponse(error, format);
+    return errorResponse(error, origin);
   } catch (broken) {
-    return errorResponse(broken, format);
+    return errorResponse(broken, origin);
   }
 }
 

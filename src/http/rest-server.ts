@@ -4,6 +4,7 @@ import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import { MethodNotAllowed, NotFound, UnsupportedMediaType } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
+import type { Actor } from '../core/schema/actor.js';
 import { servedMethod, statusOf } from '../core/schema/operation.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
@@ -23,7 +24,16 @@ import { RouteMatcher } from './route-matcher.js';
 import { identifyRoute } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
 import type { GetExchange, RequestTarget, ServerExchange } from './server-exchange.js';
+import { describeRequest } from './error-context.js';
 import { ServerLog } from './server-log.js';
+import type { ErrorReport } from './server-log.js';
+
+/** The call in which an error occurred; without a request for calls of the application's code. */
+interface CallOfAnError {
+  readonly method: string;
+  readonly actor: Actor;
+  readonly request: object | undefined;
+}
 
 /** What Nest runs around handlers. */
 export interface NestEnhancers {
@@ -289,6 +299,26 @@ export class RestServer {
       await assertParsed(exchange);
       throw new UnsupportedMediaType('');
     });
+  }
+
+  /**
+   * Reports an error that changes no response.
+   * @param subject what has failed: the text of the log.
+   */
+  reportError(
+    error: unknown,
+    { subject, listener, ...call }: Pick<ErrorReport, 'subject' | 'listener'> & CallOfAnError,
+  ): void {
+    const state = call.request && this.states.findState(call.request);
+    this.log.reportError(error, { context: describeRequest({ ...call, state }), listener, subject });
+  }
+
+  /**
+   * Sends an error of a hook of the HTTP library or of middleware. Never throws or rejects. Before the request is authorized, its
+   * status counts, as that of the library's own errors.
+   */
+  sendLibraryError(exchange: ServerExchange, error: unknown): MaybePromise<void> {
+    return this.sender.sendError(exchange, error, this.states.getState(exchange).context === undefined);
   }
 
   /** Sends an error that other code has thrown on a generated URL. Never throws or rejects. */

@@ -1,4 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
+import type { ErrorContext, ErrorListener } from '../core/contracts/error-listener.js';
+import { isRestException } from '../core/errors/rest-exception.js';
 import type { Api } from '../core/schema/route.js';
 import { describeServedModels } from './describe-served-models.js';
 
@@ -19,12 +21,36 @@ export class ServerLog {
     });
   }
 
-  /** @param subject what has failed: the beginning of the line, before the error. */
-  logError(subject: string, error: unknown): void {
-    ignoreErrors(() => {
-      this.logger.error(`${subject}: ${describeError(error)}`);
+  /**
+   * Logs an error, and passes it to the listener of its prefix.
+   * @param subject what has failed; without it, the request.
+   */
+  reportError(error: unknown, { context, listener, subject }: ErrorReport): void {
+    const cause = findCause(error);
+    this.logError(subject ?? `${context.method} ${context.path ?? ''} failed`, cause, context);
+    if (!listener) return;
+    // In an async function, what the listener throws at once is a rejection, too.
+    const notify = async (): Promise<void> => listener.onError(cause, context);
+    notify().catch((failure: unknown) => {
+      this.logError('The onError of the prefix failed', failure, context);
     });
   }
+
+  /** Nest's `error(error, stack, context)`: loggers print the error itself, and this text in the place of its stack. */
+  private logError(subject: string, error: unknown, { model, operation }: ErrorContext): void {
+    const details = [model, operation].filter((each) => each !== undefined).join(', ');
+    const text = details === '' ? subject : `${subject} (${details})`;
+    ignoreErrors(() => {
+      if (error instanceof Error) this.logger.error(error, text);
+      else this.logger.error(`${text}: ${describeValue(error)}`);
+    });
+  }
+}
+
+export interface ErrorReport {
+  readonly context: ErrorContext;
+  readonly listener: ErrorListener | undefined;
+  readonly subject?: string | undefined;
 }
 
 function ignoreErrors(write: () => void): void {
@@ -35,12 +61,14 @@ function ignoreErrors(write: () => void): void {
   }
 }
 
-/** The stack of an error or of its cause; the text of any other value, if it has one. */
-function describeError(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (cause instanceof Error) return cause.stack ?? cause.message;
+/** The error of the driver or the application behind an error of this package. */
+function findCause(error: unknown): unknown {
+  return isRestException(error) && error.cause instanceof Error ? error.cause : error;
+}
+
+function describeValue(value: unknown): string {
   try {
-    return String(cause);
+    return String(value);
   } catch {
     return 'something without a text was thrown';
   }

@@ -4,6 +4,7 @@ import { loadEntityValidator } from '../adapters/class-validator/entity-validato
 import { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
 import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
+import type { ErrorListener } from '../core/contracts/error-listener.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import type { Resource } from '../core/schema/resource.js';
 import { ApplicationOperations } from '../pipeline/application-operations.js';
@@ -29,6 +30,7 @@ import type { BootContext } from './boot-context.js';
 import { optionsIn, withPermissionClasses, permissionsOfActions } from './classes-of-options.js';
 import { compilerInput } from './create-compiler-input.js';
 import { resolveParts, offlineParts } from './compiler-parts.js';
+import { resolveProvider } from './resolve-provider.js';
 import { permissionRules } from './permission-rules.js';
 import { selectDefaultVersion } from './select-default-version.js';
 import type { CompilerInput } from '../compiler/compiler-input.js';
@@ -57,11 +59,12 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   await rejectProblems(await adapter.problems(model.all), dataSource);
   for (const resource of model.all) adapter.prepare(resource);
   for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
+  const errorListener = await resolveErrorListener(context, instances);
   const listed = listedControllers(context.modules);
   const api = bindRoutes(model, { context, input, parts, listed, readBody });
   const services = pipelineServices({
     adapter,
-    permissions: permissionRules(context),
+    permissions: permissionRules(context, errorListener),
     authenticator: createAuthenticator(context),
     routesOf: routesByResource(api),
   });
@@ -72,7 +75,10 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
       ...schemeProblems(api),
       ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
       ...missingMethods(
-        [...optionsIn(input).map(withPermissionClasses), { permissions: permissionsOfActions(input) }],
+        [
+          ...optionsIn(input).map(withPermissionClasses),
+          { permissions: permissionsOfActions(input), onError: options.onError },
+        ],
         instances,
       ),
     ],
@@ -82,10 +88,23 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     index: options.index,
     page: options.browsable && (await createPage(options.browsable, context)),
     errorFormat: options.errorFormat,
+    errorListener,
     shutdownGrace: options.shutdownGrace,
     unknownEntities: options.unknownEntities,
     order: controllers.order,
   });
+}
+
+/** @throws `DeclarationError` for a class with another scope than the default, or with dependencies that no module provides. */
+async function resolveErrorListener(
+  context: BootContext,
+  instances: Map<unknown, unknown>,
+): Promise<ErrorListener | undefined> {
+  const { onError } = context.options;
+  if (!onError) return undefined;
+  const listener = (await resolveProvider(onError, context)) as ErrorListener;
+  instances.set(onError, listener);
+  return listener;
 }
 
 async function createPage(options: BrowsableOptions, { moduleRef }: BootContext): Promise<BrowsablePage> {

@@ -1,17 +1,19 @@
 import type { ModuleRef } from '@nestjs/core';
 import { ActorPermissionSource, PermissionSource } from '../core/contracts/permission-source.js';
+import type { ErrorListener } from '../core/contracts/error-listener.js';
 import type { PermissionRules } from '../features/permissions/authorize.stage.js';
 import type { BootContext } from './boot-context.js';
 
-export function permissionRules({ options, moduleRef, server }: BootContext): PermissionRules {
+export function permissionRules(
+  { options, moduleRef, server }: BootContext,
+  listener: ErrorListener | undefined,
+): PermissionRules {
   return {
     source: permissionSource(moduleRef),
     refusalsHide: options.refusalsHide,
-    failed: (error, { resource, method }) => {
-      server.log.logError(
-        `A permission of ${resource.id} failed behind one that refuses ${method}, and every row counts as hidden`,
-        error,
-      );
+    failed: (error, { resource, method, actor, request }) => {
+      const subject = `A permission of ${resource.id} failed behind one that denies ${method}, and every row counts as hidden`;
+      server.reportError(error, { subject, listener, method, actor, request });
     },
   };
 }

@@ -33,7 +33,7 @@ const logged: string[] = [];
 const logger = {
   log: () => undefined,
   warn: () => undefined,
-  error: (text: unknown) => logged.push(String(text).replace(/\n.*/s, '')),
+  error: (error: unknown, text: unknown) => logged.push(`${String(text)}: ${String(error)}`),
 };
 
 function fail({ id }: { readonly id?: unknown }): void {
@@ -313,7 +313,9 @@ function testLists(receive: Receive, portOf: () => number, lists: readonly List[
     isFailing = true;
     const broken = await receive({ port: portOf(), path });
     expect([broken.status, broken.whole, broken.text.includes(String(FAILING))]).toEqual([200, false, false]);
-    expect(logged).toEqual([`GET ${path.replace(/\?.*/, '')} failed: Error: This row cannot be read`]);
+    expect(logged).toEqual([
+      expect.stringMatching(/^GET \S+ failed \(broken\.\w+, \w+\): Error: This row cannot be read$/),
+    ]);
     // The rest of a list is not read for HEAD.
     const head = await receive({ port: portOf(), path, method: 'HEAD' });
     expect([head.status, head.whole]).toEqual([200, true]);

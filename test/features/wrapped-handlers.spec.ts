@@ -230,8 +230,13 @@ describe('a controller class that a decorator has replaced by a subclass', () =>
   });
 });
 
-/** Fastify's hook, as far as it is used here. */
+interface RoutedRequest {
+  readonly routeOptions: { readonly url: string; readonly config: { readonly url: string } };
+}
+
+/** Fastify's hooks, as far as they are used here. */
 interface RouteHooks {
+  addHook(name: 'onResponse', hook: (request: RoutedRequest, reply: unknown, done: () => void) => void): void;
   addHook(name: 'onRoute', hook: (route: { handler: Handler; url: string }) => void): void;
 }
 
@@ -263,5 +268,25 @@ if (PLATFORM === 'fastify')
       expect((await client.post('/rest/v1/wrapped/doc/1/burn/')).json).toEqual({ burnt: 1 });
       expect((await client.post('/rest/v1/wrapped/doc/2/burn/')).status).toBe(404);
       expect([...instances]).toEqual(['object']);
+    });
+
+    test('hooks behind a handler see the pattern of the URL', async () => {
+      const seen: string[] = [];
+      const { client } = await start({
+        configure: (app) => {
+          (app.getHttpAdapter().getInstance() as RouteHooks).addHook(
+            'onResponse',
+            ({ routeOptions: { url, config } }, _reply, done) => {
+              seen.push(url, config.url);
+              done();
+            },
+          );
+        },
+      });
+      const patterns = ['/rest/v1/wrapped/doc', '/rest/v1/wrapped/doc/:pk', '/rest/v1/wrapped/doc/:pk/burn'];
+      await client.get('/rest/v1/wrapped/doc/');
+      await client.get('/rest/v1/wrapped/doc/1');
+      await client.post('/rest/v1/wrapped/doc/1/burn/');
+      expect(seen).toEqual(patterns.flatMap((pattern) => [pattern, pattern]));
     });
   });

@@ -377,7 +377,7 @@ describe('S28 what is logged of refusals', () => {
   const logger = {
     log: () => undefined,
     warn: (text: string) => lines.push(`warn ${text}`),
-    error: (text: string) => lines.push(`error ${text}`),
+    error: (error: unknown, text: string) => lines.push(`error ${text}: ${String(error)}`),
   };
   beforeEach(() => {
     lines.length = 0;
@@ -440,7 +440,7 @@ describe('S28 what is logged of refusals', () => {
       expect((await started.client.get('/rest/v1/r/doc/1/notes/')).status).toBe(404);
       expect(lines).toEqual([
         expect.stringMatching(
-          /^error A permission of r\.doc failed behind one that refuses GET, and every row counts as hidden: TypeError/,
+          /^error A permission of r\.doc failed behind one that denies GET, and every row counts as hidden .*: TypeError/,
         ),
       ]);
     });

@@ -21,10 +21,11 @@ new NodeSDK({
 globalThis.restifyTestSpans = {
   fastifyPlugin: () => new FastifyOtelInstrumentation().plugin(),
   list: () =>
-    exporter.getFinishedSpans().map(({ name, instrumentationScope, attributes }) => ({
+    exporter.getFinishedSpans().map(({ name, instrumentationScope, attributes, events }) => ({
       name,
       scope: instrumentationScope.name,
       attributes,
+      events,
     })),
   clear: () => exporter.reset(),
 };

@@ -20,3 +20,4 @@ Sentry.init({
 });
 
 globalThis.restifyTestEnvelopes = envelopes;
+globalThis.restifyTestFlush = () => Sentry.flush();

@@ -86,6 +86,10 @@ describe(`spans on ${PLATFORM} with ${WORLD.name}`, () => {
       const scopes = new Set(spans.list().map(({ scope }) => scope));
       expect([...scopes]).toContain('@opentelemetry/instrumentation-http');
       expect(scopes.has('@opentelemetry/instrumentation-nestjs-core')).toBe(WORLD.name === 'nest-11');
+      const names = spans.list().map(({ name }) => name);
+      expect(names).toEqual(
+        expect.arrayContaining(['POST /rest/v1/traced/doc', 'GET /rest/v1/traced/doc/:pk/title']),
+      );
       if (WORLD.name === 'nest-11')
         expect(spans.list().map(({ name }) => name)).toEqual(
           expect.arrayContaining(['plain', expect.stringMatching(/^object_action_title_get /)]),

@@ -13,7 +13,10 @@ interface Role {
 export type ClassesOfOptions = Pick<
   RestifyOptions,
   'filterBackends' | 'guards' | 'interceptors' | 'pipes' | 'serializer'
-> & { readonly permissions: readonly InjectableClass<unknown>[] };
+> & {
+  readonly permissions: readonly InjectableClass<unknown>[];
+  readonly onError?: InjectableClass<unknown> | undefined;
+};
 
 const ROLES: readonly Role[] = [
   {
@@ -51,6 +54,12 @@ const ROLES: readonly Role[] = [
     methods: ['represent', 'parse'],
     repair: 'Name a class that extends ModelSerializer.',
     of: ({ serializer }) => (serializer ? [serializer] : []),
+  },
+  {
+    option: 'onError',
+    methods: ['onError'],
+    repair: 'Name a class that implements ErrorListener.',
+    of: ({ onError }) => (onError ? [onError] : []),
   },
 ];
 

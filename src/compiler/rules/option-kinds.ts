@@ -224,6 +224,7 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionK
   ),
   index: path,
   errorFormat: ownRuleButNull,
+  onError: aClass,
   browsable,
   refusalsHide: ownRuleButNull,
   trustedOrigins: origins,

@@ -72,7 +72,7 @@ function registerExpressFallbacks(adapter: HttpAdapter, server: RestServer): voi
       if (!server.isGenerated(exchange) || response.headersSent) next(error);
       // Express rejects a path with malformed escapes before routing; the package's own matcher still classifies it.
       else if (error instanceof URIError) nextUnlessHandled(server.handleUnmatched(exchange), next);
-      else void server.sendError(exchange, error);
+      else void server.sendLibraryError(exchange, error);
     }),
   );
 }

@@ -13,6 +13,7 @@ import {
   createDeferringParser,
   storeReceivedBody,
 } from './fastify-content-type-parser.js';
+import { setRouteOfHttpSpan } from '../http-span.js';
 import { getFastifyExchange } from './fastify-exchange.js';
 import { FastifyHandlers } from './fastify-handlers.js';
 import type { HandlerGroups } from './fastify-handlers.js';
@@ -186,15 +187,21 @@ export class FastifyRoutes {
 
   /** The handlers are cached, because all routes are registered before the first request. */
   private createFindHandler({ mount, groups }: MountedHandlers): FindHandler {
-    const cache = new Map<Route, Map<string, FastifyHandler>>();
-    return ({ prefix, match: { route } }, method) => {
+    const cache = new Map<Route, Map<string, MatchedHandler>>();
+    return ({ prefix, match: { route } }, request) => {
+      const { method } = request;
       const cached = cache.get(route)?.get(method);
       if (cached) return cached;
       const path = `${mount}/${getRoutePattern(prefix, route)}`;
       const handler = this.handlers.find(groups, { method, path });
+      if (!handler) return undefined;
+      // Reading them is slow.
+      const { routeOptions } = request;
+      const config = { ...routeOptions.config, url: path };
+      const matched = { handler, path, routeOptions: { value: { ...routeOptions, url: path, config } } };
       if (!cache.has(route)) cache.set(route, new Map());
-      if (handler) cache.get(route)?.set(method, handler);
-      return handler;
+      cache.get(route)?.set(method, matched);
+      return matched;
     };
   }
 
@@ -202,16 +209,19 @@ export class FastifyRoutes {
     const exchange = getFastifyExchange(request, reply);
     // A malformed path is rejected, as on Express.
     const target = getUnescapedUrl(request.raw) === undefined ? this.server.findTarget(exchange) : undefined;
-    const handler = target?.kind === 'route' ? find(target, exchange.method) : undefined;
-    if (target?.kind !== 'route' || !handler) {
+    const matched = target?.kind === 'route' ? find(target, request) : undefined;
+    if (target?.kind !== 'route' || !matched) {
       this.handleUnmatched(request, reply);
       return;
     }
     request.params = buildParameters(target.match, request.params);
+    // In place of the route of the model, for hooks that run later, such as those of metrics.
+    Object.defineProperty(request, 'routeOptions', matched.routeOptions);
+    setRouteOfHttpSpan(matched.path);
     watchReply(reply);
     if (this.server.handleDirectly(exchange)) return;
     // Nest's handler responds by itself, to errors too; with its promise, Fastify would respond a second time.
-    void Promise.resolve(handler(request, reply)).catch((error: unknown) =>
+    void Promise.resolve(matched.handler(request, reply)).catch((error: unknown) =>
       this.server.sendError(exchange, error),
     );
   }
@@ -229,7 +239,7 @@ export class FastifyRoutes {
   /** Responds to errors of the application's hooks, and of Fastify before a route. */
   private readonly handleError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     reopenReply(reply);
-    void this.server.sendError(getFastifyExchange(request, reply), error);
+    void this.server.sendLibraryError(getFastifyExchange(request, reply), error);
   };
 
   /** Responds to errors of the application's own parsers: no later step has run, so nothing has been executed. */
@@ -244,11 +254,19 @@ export class FastifyRoutes {
   };
 }
 
-/** Finds Nest's handler for a route and a method. */
+/** Nest's handler of a URL, with its pattern: `/rest/v1/polls/question/:pk`. */
+interface MatchedHandler {
+  readonly handler: FastifyHandler;
+  readonly path: string;
+  /** The descriptor of the request's property. */
+  readonly routeOptions: { readonly value: FastifyRequest['routeOptions'] };
+}
+
+/** Finds Nest's handler for a route and the method of a request. */
 type FindHandler = (
   target: Extract<RequestTarget, { kind: 'route' }>,
-  method: string,
-) => FastifyHandler | undefined;
+  request: Pick<FastifyRequest, 'method' | 'routeOptions'>,
+) => MatchedHandler | undefined;
 
 /** The mount of generated routes, and the groups that have their handlers. */
 interface MountedHandlers {

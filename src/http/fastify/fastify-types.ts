@@ -5,6 +5,8 @@ import type { LibraryRequest } from '../../core/contracts/authentication.js';
 /** The parts of Fastify that are used. Fastify is an optional peer dependency, so its types are not imported. */
 export interface FastifyRequest extends LibraryRequest {
   readonly raw: IncomingMessage;
+  readonly method: string;
+  readonly routeOptions: { readonly url?: string; readonly config: Readonly<Record<string, unknown>> };
   params: unknown;
   readonly body?: unknown;
   readonly protocol?: string;

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { PermissionDenied, ServerError } from '../../core/errors/http-exceptions.js';
 import { isRestException } from '../../core/errors/rest-exception.js';
 import type { RestErrorResponse } from '../../core/errors/rest-exception.js';
@@ -18,26 +19,33 @@ export interface ErrorResponse {
   readonly logged: boolean;
 }
 
+/** Where an error comes from. */
+export interface ErrorOrigin {
+  readonly format: ErrorFormat;
+  /** Thrown by a hook of Fastify or by middleware, before any code of this package or of the application's model. */
+  readonly isBeforePipeline: boolean;
+}
+
 /**
  * Converts any error into a JSON body of contract 6.1, or into problem details of RFC 9457 with the same messages. An
- * HttpException of the application keeps its status and message; details of unforeseen errors are not disclosed.
+ * HttpException of the application, and an error of the HTTP library or its plugins, keep their status and message; details of
+ * unforeseen errors are not disclosed.
  */
-export function errorResponse(error: unknown, format: ErrorFormat): ErrorResponse {
-  const { answer, logged } = classifyError(error);
+export function errorResponse(error: unknown, { format, isBeforePipeline }: ErrorOrigin): ErrorResponse {
+  const answer = findKnownAnswer(error, isBeforePipeline) ?? new ServerError().answer;
   return {
     response:
       format === 'problem'
         ? problemResponse(answer)
         : jsonResponse(answer.status, answer.body, answer.headers),
-    logged,
+    logged: answer.status >= 500,
   };
 }
 
-function classifyError(error: unknown): { readonly answer: RestErrorResponse; readonly logged: boolean } {
-  if (isRestException(error)) return { answer: error.answer, logged: error.answer.status >= 500 };
-  if (isHttpException(error)) return { answer: fromHttpException(error), logged: error.getStatus() >= 500 };
-  const exposed = exposedError(error);
-  return exposed ? { answer: exposed, logged: false } : { answer: new ServerError().answer, logged: true };
+/** Undefined for an unforeseen error. */
+function findKnownAnswer(error: unknown, isBeforePipeline: boolean): RestErrorResponse | undefined {
+  if (isRestException(error)) return error.answer;
+  return isHttpException(error) ? fromHttpException(error) : fromLibraryError(error, isBeforePipeline);
 }
 
 function isHttpException(error: unknown): error is HttpExceptionLike {
@@ -50,15 +58,50 @@ function isHttpException(error: unknown): error is HttpExceptionLike {
   );
 }
 
-/** An error of middleware that is intended for the client, in the format of Express and its libraries. */
-function exposedError(error: unknown): RestErrorResponse | undefined {
-  const { status, expose, message } = (error ?? {}) as {
-    status?: unknown;
-    expose?: unknown;
-    message?: unknown;
-  };
-  if (expose !== true || typeof status !== 'number' || status < 400 || status >= 500) return undefined;
-  return { status, body: { detail: String(message) } };
+/** An error with a status in the way of Express, Fastify and http-errors. */
+interface LibraryError {
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  readonly expose?: unknown;
+  readonly code?: unknown;
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly headers?: unknown;
+}
+
+/**
+ * The response to an error of the HTTP library, its plugins or http-errors. Elsewhere a status says nothing: errors of clients
+ * of other services have one, too, and a text that is not meant for this caller.
+ */
+function fromLibraryError(error: unknown, isBeforePipeline: boolean): RestErrorResponse | undefined {
+  const given = (error ?? {}) as LibraryError;
+  const status = given.statusCode ?? given.status;
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 400 || status > 599)
+    return undefined;
+  if (!isBeforePipeline && !isFastifyError(given) && typeof given.expose !== 'boolean') return undefined;
+  const headers = headersOf(given.headers);
+  if (status >= 500 && (status !== 503 || given.expose === false))
+    return { ...new ServerError().answer, status, ...(headers && { headers }) };
+  const detail = given.expose === false ? (STATUS_CODES[status] ?? 'Error') : String(given.message);
+  return { status, body: { detail }, ...(headers && { headers }) };
+}
+
+function isFastifyError({ code, name }: LibraryError): boolean {
+  return name === 'FastifyError' || (typeof code === 'string' && code.startsWith('FST_'));
+}
+
+/** What the response has in its own way. */
+const OWN_HEADERS = /^(?:content-.*|transfer-encoding|connection)$/i;
+
+/** Headers for the response in the way of http-errors, such as `Retry-After`. */
+function headersOf(given: unknown): Readonly<Record<string, string>> | undefined {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
+  const texts = Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
+    !OWN_HEADERS.test(name) && (typeof value === 'string' || typeof value === 'number')
+      ? [[name, String(value)] as const]
+      : [],
+  );
+  return texts.length === 0 ? undefined : Object.fromEntries(texts);
 }
 
 /** Nest's default message for a guard that returns false. */

@@ -24,9 +24,13 @@ Module._resolveFilename = (...args) => {
   const known = PATHS.get(request) ?? sourceOf(request, from);
   if (known !== undefined) return known;
   const isPackage = /^(@[\w-]+\/)?[\w-]/.test(request) && from.endsWith('.ts') && !Module.isBuiltin(request);
-  return isPackage
-    ? resolveFilename(request, parent, isMain, { ...options, paths: [WORLD] })
-    : resolveFilename(...args);
+  if (!isPackage) return resolveFilename(...args);
+  try {
+    return resolveFilename(request, parent, isMain, { ...options, paths: [WORLD] });
+  } catch {
+    // A package of the file's own folder.
+    return resolveFilename(...args);
+  }
 };
 
 Module._extensions['.ts'] = (module, filename) => {

@@ -1,0 +1,2 @@
+import '../fastify/on-fastify.js';
+import './examples.traced.js';
