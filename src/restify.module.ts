@@ -80,19 +80,21 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
     @Inject(REST_SERVER) private readonly server: RestServer,
   ) {}
 
-  /** Called by Nest between its body parser and the routes. */
+  /** Called by Nest between its body parser and the routes; not without HTTP. */
   configure(): void {
     this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer());
     this.platform().registerBeforeRoutes(this.adapterHost.httpAdapter, this.server);
   }
 
-  /** Called by Nest between the routes and its own response to unknown routes. */
+  /** Called by Nest between the routes and its own response to unknown routes, and where there is no HTTP. */
   onModuleInit(): void {
     const unknown = checkUnknownEntities(this.server.unknownEntities, (text) => {
       this.server.log.warn(text);
     });
     const problems = [...this.server.findDeferredProblems(), ...unknown];
     if (problems.length > 0) throw new DeclarationError(problems);
+    // An application context, a microservice, a testing module: `RestifyResources` works, and there are no routes.
+    if (!this.sockets) return;
     this.platform().registerAfterRoutes(this.adapterHost.httpAdapter, this.server);
     this.server.logServedModels();
   }
