@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Server, ServerResponse } from 'node:http';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { PLATFORM } from '../support/platform.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { pause, until } from './faulty-server.js';
@@ -252,6 +253,48 @@ describe('an application that ends', () => {
     await until(() => kept.every(({ closed }) => closed));
     expect(kept.map(({ error }) => error)).toEqual(kept.map(() => undefined));
     expect(counts.filter(({ sent, answered, told }) => sent !== answered || !told)).toEqual([]);
+  });
+
+  test('behind a list in progress, responds in the form of the interface, whatever the HTTP library does meanwhile', async () => {
+    const app = await start(LONG, 60_000);
+    const [client, other] = [await RawClient.open(app.port), await RawClient.open(app.port)];
+    for (const each of [client, other]) {
+      each.socket.pause();
+      each.get(PAGES);
+    }
+    await pause(300);
+    const ending = end(app);
+    await until(() => refused(app.port));
+    client.get(`${PAGES}1/`);
+    other.send(
+      `POST ${PAGES} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"body":"x"}`,
+    );
+    for (const each of [client, other]) each.socket.resume();
+    await until(
+      () => ending.ended && client.closed && other.closed,
+      () => 'ended',
+      10_000,
+    );
+    const [get, post] = [client, other].map(({ received }) =>
+      received.slice(received.indexOf('\r\n0\r\n\r\n') + 7),
+    );
+    // Fastify serves nothing any more, unless `return503OnClosing` is false.
+    if (PLATFORM === 'fastify')
+      for (const answer of [get, post]) {
+        expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+        expect(answer).toMatch(/^retry-after: 5\r$/im);
+        expect(answer).toMatch(/^content-type: application\/json\r$/im);
+        expect(answer).toMatch(/^x-content-type-options: nosniff\r$/im);
+        expect(answer).toMatch(/^allow: GET, /im);
+        expect(answer).toMatch(/^connection: close\r$/im);
+        expect(answer).toMatch(
+          /\r\n\r\n\{"detail":"The service is temporarily unavailable\. Try again later\."\}$/,
+        );
+      }
+    else {
+      expect(get).toMatch(/^HTTP\/1\.1 200 .*^connection: close\r$/ims);
+      expect(post).toMatch(/^HTTP\/1\.1 201 .*^connection: close\r$/ims);
+    }
   });
 
   test('lets an answer that was given reach a client that takes its time', async () => {

@@ -215,6 +215,18 @@ export class DatabaseUnavailable extends RestException {
   }
 }
 
+/** 503: the application shuts down. Expected, so that it is not logged as a failure. */
+export class ShuttingDown extends RestException {
+  override readonly isExpected = true;
+  readonly answer = detail(503, 'The service is temporarily unavailable. Try again later.', {
+    'Retry-After': '5',
+  });
+
+  constructor() {
+    super('The application shuts down');
+  }
+}
+
 /** A request that was aborted because the client has closed the connection. Never sent, and not logged as a failure. */
 export class ClientClosedRequest extends RestException {
   readonly answer = detail(499, 'The client has closed the connection.');

@@ -27,6 +27,8 @@ const REST_EXCEPTION = Symbol.for('nestjs-restify.RestException');
  */
 export abstract class RestException extends Error {
   abstract readonly answer: RestErrorResponse;
+  /** Whether it is not logged, though its status is a failure of the server. */
+  readonly isExpected: boolean = false;
   readonly [REST_EXCEPTION] = true;
 }
 

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSupportedMethod, servedMethod } from '../../core/schema/operation.js';
+import { rejectWhileClosing } from './fastify-closing.js';
 import { createMiddlewareExchange, getFastifyExchange } from './fastify-exchange.js';
 import { escapeMalformedUrls } from './fastify-malformed-urls.js';
 import { mergeReplyVary, restoreMediaType } from './fastify-reply.js';
@@ -43,6 +44,7 @@ function registerFastifyHooks(adapter: HttpAdapter, server: RestServer): void {
   instance.addHook('onRoute', function (route) {
     routes.captureRoute(route, this);
   });
+  rejectWhileClosing(instance, server);
   registerFirstMiddleware(instance, (request, response, next) => {
     server.setInitialHeaders(createMiddlewareExchange(request, response));
     next();

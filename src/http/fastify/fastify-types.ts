@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { LibraryRequest } from '../../core/contracts/authentication.js';
 
@@ -76,6 +76,7 @@ export interface FastifyInstance {
     readonly onProtoPoisoning?: string;
     readonly onConstructorPoisoning?: string;
   };
+  readonly server: Server;
   readonly supportedMethods: readonly string[];
   addHttpMethod(method: string): unknown;
   /** Exists if a middleware plugin is registered. */
@@ -87,6 +88,7 @@ export interface FastifyInstance {
     hook: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void,
   ): unknown;
   addHook(name: 'onSend', hook: PayloadHook<unknown>): unknown;
+  addHook(name: 'preClose', hook: (done: () => void) => void): unknown;
   /** Fastify's parser of JSON, which is synchronous and ignores the request. */
   getDefaultJsonParser(
     onProtoPoisoning: string,

@@ -38,7 +38,7 @@ export function errorResponse(error: unknown, { format, isBeforePipeline }: Erro
       format === 'problem'
         ? problemResponse(answer)
         : jsonResponse(answer.status, answer.body, answer.headers),
-    logged: answer.status >= 500,
+    logged: answer.status >= 500 && !(isRestException(error) && error.isExpected),
   };
 }
 
