@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { MalformedRequest } from '../core/errors/http-exceptions.js';
 import { actorNames } from '../core/schema/caller.js';
 import type { Caller } from '../core/schema/caller.js';
+import { exactMember, ExactNumber } from '../core/values/exact-numbers.js';
 import type { Idempotency } from '../core/contracts/idempotency.js';
 
 /** The scope of an idempotency key; hashed, so that the database does not disclose it. */
@@ -41,8 +42,9 @@ function digest(value: unknown): string {
 
 /** Recursive: the depth of bodies is limited by the parser. */
 function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+  if (value instanceof ExactNumber) return { number: value.text };
+  if (Array.isArray(value)) return value.map((_, index) => sorted(exactMember(value, index)));
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return { members: members.map(([name, member]) => [name, sorted(member)]) };
+  const names = Object.keys(value).sort();
+  return { members: names.map((name) => [name, sorted(exactMember(value, name))]) };
 }

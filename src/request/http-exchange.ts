@@ -9,7 +9,13 @@ import type { MaybePromise } from '../core/maybe-promise.js';
 export type ReceivedBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string; readonly unsafe?: boolean }
-  | { readonly kind: 'value'; readonly value: unknown; readonly unsafe?: boolean }
+  /** `text`: what the value was parsed from, if it is known. */
+  | {
+      readonly kind: 'value';
+      readonly value: unknown;
+      readonly text?: () => string | undefined;
+      readonly unsafe?: boolean;
+    }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'broken'; readonly reason: string }
   /** The content encoding is not supported; `decoded` lists the supported ones for `Accept-Encoding`. */

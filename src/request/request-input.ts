@@ -6,6 +6,8 @@ import {
   UnsupportedMediaType,
 } from '../core/errors/http-exceptions.js';
 import { BODY_DEPTH } from '../core/schema/limits.js';
+import { acceptsJson } from '../core/schema/field.js';
+import { keepNumbers } from '../core/values/exact-numbers.js';
 import { pythonTypeName } from '../core/values/texts.js';
 import type { Resource } from '../core/schema/resource.js';
 import { mapMaybe } from '../core/maybe-promise.js';
@@ -67,9 +69,15 @@ export class HttpInput implements RequestInput {
     });
   }
 
-  /** Read once from the exchange: a stream cannot be read twice. */
+  /** Read once from the exchange: a stream cannot be read twice. The values of JSON columns keep the texts of their numbers. */
   receivedBody(): MaybePromise<ReceivedBody> {
-    return (this.received ??= this.exchange.body());
+    return (this.received ??= mapMaybe(this.exchange.body(), (body) => {
+      if (body.kind === 'value' && body.text && acceptsJson(this.resource.fields)) {
+        const text = body.text();
+        if (text !== undefined) keepNumbers(body.value, text);
+      }
+      return body;
+    }));
   }
 
   /** A pipe receives one object at a time, also of a list. */

@@ -6,6 +6,7 @@ import type { EmbeddedField, Field, LabelsField, RelatedLabel } from '../core/sc
 import { fieldsOfLabel, formatLabel } from '../core/schema/object-label.js';
 import type { ReverseOneRelation, ToOneRelation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
+import { exactInteger } from '../core/values/exact-numbers.js';
 import { keyRepresentation } from '../core/values/keys.js';
 import type { Dialect } from './dialects/dialect.js';
 import { compileWhere } from './compile-where.js';
@@ -70,7 +71,7 @@ function inSequence(parts: readonly Part[]): Pick<Part, 'width' | 'sql'> {
 function fieldPart(field: Field, dialect: Dialect): Part {
   switch (field.kind) {
     case 'column':
-      return columnPart(field.column, dialect);
+      return exactPart(field.column, dialect);
     case 'embedded':
       return embeddedPart(field, dialect);
     case 'to-one':
@@ -91,6 +92,16 @@ function fieldPart(field: Field, dialect: Dialect): Part {
 
 function columnPart(column: Column, dialect: Dialect): Part {
   return operandPart({ hops: [], column }, dialect);
+}
+
+/** An integer of more than 53 bits, in a column that the entity declares with fewer, keeps its digits, as in rows that the database writes. */
+function exactPart(column: Column, dialect: Dialect): Part {
+  const part = columnPart(column, dialect);
+  if (column.type.kind !== 'integer') return part;
+  return {
+    ...part,
+    read: (record, at) => exactInteger(record[at]) ?? part.read(record, at),
+  };
 }
 
 function operandPart(operand: Operand, dialect: Dialect): Part {

@@ -1,3 +1,4 @@
+import { parseJson, writeJson } from '../core/values/exact-numbers.js';
 import { JsonScanner, TEXT_SEPARATOR } from '../core/values/json-scanner.js';
 import type { Scope } from './query-scope.js';
 
@@ -26,7 +27,7 @@ export interface StoredTexts {
 }
 
 /**
- * Puts stored JSON into rows, as `JSON.stringify` writes what `JSON.parse` reads. Undefined if a stored text is not valid JSON.
+ * Puts stored JSON into rows, as `writeJson` writes what `parseJson` reads. Undefined if a stored text is not valid JSON.
  */
 export function insertStoredJson(
   rows: string,
@@ -64,7 +65,7 @@ function valuesIn(text: string): readonly string[] | undefined {
 
 function parsedValues(text: string): readonly string[] | undefined {
   try {
-    return text.split(SEPARATOR).map((value) => JSON.stringify(JSON.parse(value)));
+    return text.split(SEPARATOR).map((value) => writeJson(parseJson(value)));
   } catch {
     return undefined;
   }

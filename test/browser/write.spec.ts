@@ -157,6 +157,28 @@ const WARES = '/rest/v1/shop/ware/';
         await page.getByText('Nothing was changed.').waitFor();
       });
 
+      test('numbers of JSON keep their digits, though the browser cannot represent them', async () => {
+        const { id } = await saveWare();
+        const table = started.dataSource.driver.escape(started.dataSource.getMetadata(Ware).tableName);
+        await started.dataSource.query(`UPDATE ${table} SET extra = '{"n":12345678901234567890,"one":1.0}'`);
+        await openWare(id);
+        const { page } = visitor;
+        expect(await page.locator('pre.json').first().innerText()).toBe(
+          '{\n  "n": 12345678901234567890,\n  "one": 1.0\n}',
+        );
+        await visitor.click('button', 'Change');
+        const extra = visitor.field('Extra');
+        expect(await extra.inputValue()).toBe('{\n  "n": 12345678901234567890,\n  "one": 1.0\n}');
+        await extra.fill('{"n": 12345678901234567891, "one": 1.00}');
+        const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+        await visitor.submit('Save');
+        expect((await sent).postData()).toBe('{"extra":{"n":12345678901234567891,"one":1.00}}');
+        await page.getByText('Saved.').waitFor();
+        expect(await started.dataSource.query(`SELECT extra FROM ${table}`)).toEqual([
+          { extra: '{"n":12345678901234567891,"one":1.00}' },
+        ]);
+      });
+
       test('of two people who change one object nothing is lost: the second resolves the difference by field', async () => {
         const { id } = await saveWare({ note: 'read', stock: 1 });
         await openWare(id);

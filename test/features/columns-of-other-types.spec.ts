@@ -228,6 +228,7 @@ onEachDatabase('columns of text that the entity declares otherwise', (database) 
 const POSTGRES_VALUES: readonly (readonly [type: string, value: string])[] = [
   ['smallint', '7'],
   ['bigint', '9007199254740991'],
+  ['bigint', '9007199254740993'],
   ['numeric', "'NaN'"],
   ['numeric', '1.50'],
   ['double precision', "'Infinity'"],

@@ -58,10 +58,16 @@ class Paged extends Values {}
 @Entity('stored_cursor')
 class Followed extends Values {}
 
-/** What JavaScript writes of it. */
+/** What JavaScript reads of it. */
 function written(text: string | undefined): unknown {
-  return text === undefined ? null : JSON.parse(JSON.stringify(JSON.parse(text)));
+  return text === undefined ? null : JSON.parse(text);
 }
+
+/** The numbers of the texts, as they are stored. */
+const NUMBERS = [
+  '[9007199254740993,123456789012345678901234567890,-0,-0.0,1.0,1.50,1e2,1e21,1e-7,0.1]',
+  '[0.1234567890123456789,1e400,-1e400,2.5e-324,1e-400]',
+];
 
 onEachDatabase('stored JSON', (database) => {
   let started: StartedApp;
@@ -111,6 +117,7 @@ onEachDatabase('stored JSON', (database) => {
     for (const { id } of expected)
       rows.push((await started.client.get(`/rest/v1/stored/listed/${id}/`)).text);
     expect(list.text).toBe(`[${rows.join(',')}]`);
+    for (const text of NUMBERS) expect(list.text).toContain(`"first":${text},`);
   });
 
   test('is written in pages by number', async () => {

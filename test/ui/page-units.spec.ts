@@ -5,7 +5,7 @@ import { toCurl, toFetch } from '../../ui/src/api/code.js';
 import { alternatives } from '../../ui/src/api/groups.js';
 import { Links } from '../../ui/src/api/links.js';
 import { parseLinkHeader, toListPage } from '../../ui/src/api/page.js';
-import { parseJson } from '../../ui/src/api/parse-json.js';
+import { parseJson, writeJson } from '../../ui/src/api/parse-json.js';
 import { readBody } from '../../ui/src/api/read-rows.js';
 import { parentPath, withoutParameters, withParameters } from '../../ui/src/api/urls.js';
 import { chooseLanguage } from '../../ui/src/messages/messages.js';
@@ -97,6 +97,11 @@ describe('bodies', () => {
     expect(parseJson('[1, 1.50, 1e3, -0.1, 9007199254740991]')).toEqual([
       1, 1.5, 1000, -0.1, 9007199254740991,
     ]);
+  });
+
+  test('numbers are written as they were read', () => {
+    const text = '[1, 1.50, 1e3, 12345678901234567890, {"a": -0}]';
+    expect(writeJson(parseJson(text))).toBe(text.replaceAll(' ', ''));
   });
 
   test('links of a header and an envelope lead to pages', () => {

@@ -46,8 +46,11 @@ export type DataType =
   | { readonly kind: 'uuid' }
   | { readonly kind: 'enum'; readonly values: readonly (string | number)[] }
   | { readonly kind: 'set'; readonly values: readonly string[] }
-  /** `packed`: the database stores a binary format, so that statements convert it to text. */
-  | { readonly kind: 'json'; readonly packed?: boolean }
+  /**
+   * `packed`: the database stores a binary format, so that statements convert it to text. `numeric`: it stores a number by itself as
+   * a number of its own, of 53 bits.
+   */
+  | { readonly kind: 'json'; readonly packed?: boolean; readonly numeric?: boolean }
   | { readonly kind: 'list'; readonly of: DataType; readonly storage: 'text' | 'array' }
   /** Lengths in bytes. */
   | { readonly kind: 'binary'; readonly minLength?: number; readonly maxLength?: number };

@@ -113,6 +113,26 @@ export function isAcceptedInBodies(field: Field): boolean {
   return isWritableIn(field, 'create') || isWritableIn(field, 'update');
 }
 
+/** Whether the value of a body becomes JSON of the column, with its own texts of numbers. */
+export function isJson(field: Field): boolean {
+  return field.kind === 'column' && field.type.kind === 'json' && !field.column.transform;
+}
+
+const ACCEPTS_JSON = new WeakMap<readonly Field[], boolean>();
+
+/** Whether bodies may contain values of JSON columns. */
+export function acceptsJson(fields: readonly Field[]): boolean {
+  const known = ACCEPTS_JSON.get(fields);
+  if (known !== undefined) return known;
+  const accepts = fields.some((field) => {
+    if (field.kind === 'embedded') return acceptsJson(field.fields);
+    const isList = field.kind === 'column' && field.type.kind === 'list' && field.type.of.kind === 'json';
+    return isWritable(field) && (isJson(field) || isList);
+  });
+  ACCEPTS_JSON.set(fields, accepts);
+  return accepts;
+}
+
 /** All links of these fields, including those in embedded objects. */
 export function linksOf(fields: readonly Field[]): readonly LinkField[] {
   return fields.flatMap((field) => {

@@ -17,7 +17,8 @@ export function withoutValue(values: FieldValues, [name = '', ...rest]: readonly
   return left;
 }
 
-function toFieldValues(value: unknown): FieldValues {
+/** The members of an embedded object. */
+export function toFieldValues(value: unknown): FieldValues {
   return new Map(typeof value === 'object' && value !== null ? Object.entries(value) : []);
 }
 

@@ -15,17 +15,16 @@ const CLOSE_OBJECT = 125;
 /** Deeper values, and objects with more keys, are left to `JSON.parse`. */
 const MAX_DEPTH = 16;
 const MAX_KEYS = 64;
-/** At most 15 digits, which a double keeps, in the form without an exponent. Not `-0`, which becomes `0`. */
-const NUMBER =
-  /(?!-0(?![.\d]))-?(?:0|[1-9]\d{0,14})(?![.\deE])|-?(?:0|[1-9]\d{0,8})\.\d{0,5}[1-9](?![\deE])/y;
+/** Of any form and with any number of digits: `writeJson` keeps the texts of numbers. */
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![.\deE])/y;
 const LITERAL = /true|false|null/y;
 /** Without the escapes that have another form, and without halves of characters, which are escaped. */
 const STRING_END = /[^"\\\u0000-\u001f\ud800-\udfff]*(?:\\["\\bfnrt][^"\\\u0000-\u001f\ud800-\udfff]*)*"/uy;
 
 /**
- * Reads JSON texts whose form after `JSON.stringify(JSON.parse(text))` is known without parsing them: the text itself, without
- * the blanks after commas and colons in PostgreSQL's `jsonb`. Other values are not read, valid or not: rare numbers and escapes,
- * keys that JavaScript would reorder, repeated keys. Parsing and serializing a value takes three times as long.
+ * Reads JSON texts whose form after `writeJson(parseJson(text))` is known without parsing them: the text itself, without the
+ * blanks after commas and colons in PostgreSQL's `jsonb`. Other values are not read, valid or not: rare escapes, keys that
+ * JavaScript would reorder, repeated keys. Parsing and serializing a value takes three times as long.
  */
 export class JsonScanner {
   private at = 0;

@@ -93,6 +93,21 @@ export function plainNumberText(input: number): string {
   return exponent < 0 ? `${sign}0.${'0'.repeat(-exponent - 1)}${digits}` : BigInt(input).toString();
 }
 
+/** Whether JavaScript writes a number with the same value, possibly in another form. */
+export function isDoubleText(text: string): boolean {
+  return scientificForm(text) === scientificForm(String(Number(text)));
+}
+
+/** The digits without zeros at their ends, and the power of ten of the last one. */
+function scientificForm(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const ended = digits.replace(/0+$/, '');
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - ended.length);
+  return ended === '' ? '0' : `${sign}${ended}e${power}`;
+}
+
 /** The message for too many digits, if there are too many. */
 function decimalLimits(whole: string, fraction: string, type: TypeOf<'decimal'>): string | undefined {
   const { precision, scale, exact } = type;

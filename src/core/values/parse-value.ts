@@ -2,7 +2,8 @@ import type { Json } from '../errors/rest-exception.js';
 import type { TypeOf, DataKind, DataType } from '../schema/data-type.js';
 import { parseDate, parseDatetime, parseTime } from './dates.js';
 import { parseInterval } from './intervals.js';
-import { parseBigint, parseDecimal, parseFloatingPoint, parseInteger } from './numbers.js';
+import { ExactNumber, exactMember, listOf } from './exact-numbers.js';
+import { isDoubleText, parseBigint, parseDecimal, parseFloatingPoint, parseInteger } from './numbers.js';
 import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
 import { codePoints, pythonTypeName, unstorableText } from './texts.js';
@@ -94,20 +95,31 @@ function excerpt(input: unknown): string {
   return (typeof input === 'string' ? input : JSON.stringify(input)).slice(0, 100);
 }
 
-function validateJson(input: unknown): Outcome<Json> {
+function validateJson(input: unknown, type: TypeOf<'json'>): Outcome<Json> {
+  if (type.numeric === true && input instanceof ExactNumber && !isDoubleText(input.text))
+    return invalid('The database cannot hold this value.');
   const texts = [input];
   while (texts.length > 0) {
     const each = texts.pop();
-    // `JSON.parse` turns a text like 1e400 into Infinity, which JSON cannot represent.
-    if (typeof each === 'number' && !Number.isFinite(each)) return invalid('Value must be valid JSON.');
-    if (typeof each === 'string') {
-      const unstorable = unstorableText(each);
-      if (unstorable !== undefined) return invalid(unstorable);
-    } else if (typeof each === 'object' && each !== null) {
-      for (const [key, value] of Object.entries(each)) texts.push(key, value);
-    }
+    const wrong = each instanceof ExactNumber ? outOfRange(each) : unstorableJson(each);
+    if (wrong !== undefined) return invalid(wrong);
+    if (typeof each === 'object' && each !== null && !(each instanceof ExactNumber))
+      for (const key of Object.keys(each)) texts.push(key, exactMember(each, key));
   }
   return valid(input as Json);
+}
+
+function unstorableJson(value: unknown): string | undefined {
+  if (typeof value === 'string') return unstorableText(value);
+  return typeof value === 'number' && !Number.isFinite(value) ? 'Value must be valid JSON.' : undefined;
+}
+
+/** Code of the application, and clients in JavaScript, would see infinity, or 0. Some databases would write all digits. */
+function outOfRange(number: ExactNumber): string | undefined {
+  if (!Number.isFinite(number.valueOf())) return 'Value must be valid JSON.';
+  return number.valueOf() === 0 && /[1-9]/.test(number.text.replace(/e.*/i, ''))
+    ? 'Ensure that no number is closer to 0 than 5e-324.'
+    : undefined;
 }
 
 function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[]> {
@@ -115,8 +127,8 @@ function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[
     return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
   const values: Json[] = [];
   const errors: string[] = [];
-  input.forEach((each: unknown, index) => {
-    const outcome = parseListItem(each, type);
+  input.forEach((given: unknown, index) => {
+    const outcome = parseListItem(type.of.kind === 'json' ? exactMember(input, index) : given, type);
     if (outcome.errors && errors.length < MAX_MESSAGES)
       errors.push(...outcome.errors.map((message) => `Item ${index}: ${message}`));
     else if (!outcome.errors) values.push(outcome.value);
@@ -125,7 +137,7 @@ function parseList(input: unknown, type: TypeOf<'list'>): Outcome<readonly Json[
   // Stored as one text, a single empty item cannot be distinguished from an empty list.
   return type.storage === 'text' && values.length === 1 && values[0] === ''
     ? invalid('Item 0: This field may not be blank.')
-    : valid(values);
+    : valid(listOf(values));
 }
 
 function parseListItem(input: unknown, type: TypeOf<'list'>): Outcome<Json> {

@@ -1,9 +1,10 @@
+import { writeJson } from './exact-numbers.js';
 import type { Representation, Row } from '../contracts/serializer.js';
 
 /** The JSON of rows, separated by commas. */
 export function rowsToJson(rows: readonly Row[], represent: (row: Row) => Representation): string {
   // One call for all rows takes two thirds of the time of one for each.
-  return JSON.stringify(rows.map(represent)).slice(1, -1);
+  return writeJson(rows.map(represent)).slice(1, -1);
 }
 
 /** The JSON of each page of rows. */

@@ -7,6 +7,7 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import { inSlices } from '../../core/event-loop.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js';
+import { copyOf } from '../../core/values/exact-numbers.js';
 import { keyText, noSuchKey } from '../../core/values/keys.js';
 import { foldFieldSelection } from '../../request/parse/list-parameters.js';
 import { requireObject } from '../../request/request-input.js';
@@ -103,8 +104,11 @@ async function planChanges(
     const key = keyOfItem(item, fields, resource);
     keys.set(index, key);
     // A read-only key is not part of the change.
-    const own = Object.fromEntries(
-      Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)),
+    const own = copyOf(
+      item,
+      Object.fromEntries(
+        Object.entries(item).filter(([each]) => !fields.some((field) => field.name === each)),
+      ),
     );
     const body = parseBody(context, 'partialUpdate', own);
     return planUpdate(context, {

@@ -15,6 +15,7 @@ import type { Column } from '../../core/schema/column.js';
 import { MODIFIED_SETTLES } from '../../core/schema/limits.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
+import { writeJson } from '../../core/values/exact-numbers.js';
 import { objectCondition } from '../../request/plan/row-conditions.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
@@ -65,7 +66,7 @@ async function preconditionOf(context: RestContext, adapter: DataAdapter): Promi
   const view = objectView(reading, adapter);
   const stateOf = (row: Row): string =>
     etagFor(view, validatorValuesIn(row, validatorColumnsOf(resource)), () =>
-      JSON.stringify(represent(row, reading)),
+      writeJson(represent(row, reading)),
     );
   const precondition = planPrecondition((name) => context.header(name), { view, stateOf }, Date.now());
   const compares =

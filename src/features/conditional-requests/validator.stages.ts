@@ -4,6 +4,7 @@ import type { CacheControl } from '../../core/contracts/conditional.js';
 import { NotFound, PreconditionFailed } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
+import { writeJson } from '../../core/values/exact-numbers.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { planRetrieve } from '../../request/plan/row-conditions.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
@@ -42,7 +43,7 @@ export function addValidators(adapter: DataAdapter): Stage {
       const validators = validatorsOf(context, {
         adapter,
         validatorValues: validatorValuesIn(row, validatorColumnsOf(context.resource)),
-        content: () => JSON.stringify(value),
+        content: () => writeJson(value),
       });
       context.result = { ...result, headers: { ...result.headers, ...validators } };
     });

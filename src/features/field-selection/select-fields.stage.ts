@@ -1,3 +1,4 @@
+import { copyOf } from '../../core/values/exact-numbers.js';
 import { withParameters } from '../../request/request-input.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
@@ -215,9 +216,10 @@ function representSelected(
 /** Replaces keys and links by expanded objects; a member that a serializer has removed stays removed. */
 function withExpanded(body: Representation, { expanded }: Row): Representation {
   if (!expanded || expanded.size === 0) return body;
-  return Object.fromEntries(
-    Object.entries(body).map(([name, value]) => [name, expanded.has(name) ? expanded.get(name) : value]),
+  const members = Object.entries(body).map(
+    ([name, value]) => [name, expanded.has(name) ? expanded.get(name) : value] as const,
   );
+  return copyOf(body, Object.fromEntries(members));
 }
 
 function toResponseShape(shape: ShapedObject, expander: Expander, view: Resource): ResponseShape {

@@ -1,3 +1,4 @@
+import { copyOf } from '../../core/values/exact-numbers.js';
 import type { Field } from '../../core/schema/field.js';
 import { MAX_SELECTED_VIEWS } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -60,17 +61,16 @@ export function chooseMembers(
   fields: readonly Field[],
 ): Representation {
   if (choosesAll(choice)) return body;
-  return Object.fromEntries(
-    Object.entries(body)
-      .filter(([name]) => includes(choice, name))
-      .map(([name, value]) => [
-        name,
-        chooseEmbedded(value, {
-          choice: nestedChoice(choice, name),
-          field: fields.find((each) => each.name === name),
-        }),
-      ]),
-  );
+  const chosen = Object.entries(body)
+    .filter(([name]) => includes(choice, name))
+    .map(([name, value]) => [
+      name,
+      chooseEmbedded(value, {
+        choice: nestedChoice(choice, name),
+        field: fields.find((each) => each.name === name),
+      }),
+    ]);
+  return copyOf(body, Object.fromEntries(chosen) as Representation);
 }
 
 function chooseEmbedded(

@@ -9,6 +9,7 @@ import { evaluateCondition } from '../../core/query/evaluate-condition.js';
 import type { CompletedRows } from '../../core/query/plan.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
+import { copyOf, exactMember, parseJson, writeJson } from '../../core/values/exact-numbers.js';
 import { inSlices } from '../../core/event-loop.js';
 import { HttpInput } from '../../request/request-input.js';
 import { HttpIdempotentRequest } from '../../request/idempotent-request.js';
@@ -102,7 +103,7 @@ export class IdempotentWrites {
     try {
       const written = await write(views.created, async (rows, transaction) => {
         stored = rows.map((row) => toResponseRow(row, viewContext(row, views)));
-        if (!(await this.store.complete(claim, JSON.stringify(stored), transaction)))
+        if (!(await this.store.complete(claim, writeJson(stored), transaction)))
           throw new IdempotencyKeyConflict();
       });
       // Without rows there is nothing to store.
@@ -117,7 +118,7 @@ export class IdempotentWrites {
   }
 
   private async restore(response: string, views: Views): Promise<readonly Row[]> {
-    const stored = JSON.parse(response) as readonly ResponseRow[];
+    const stored = parseJson(response) as unknown as readonly ResponseRow[];
     for await (const each of inSlices(stored))
       if (!(await this.mayRead(each, viewContext(each, views)))) throw new PermissionDenied();
     return stored.map(({ value, key, identity, values, changed = false }) => {
@@ -125,7 +126,9 @@ export class IdempotentWrites {
       return {
         key,
         changed,
-        values: resource.fields.filter(({ readable }) => readable).map(({ name }) => values[name]),
+        values: resource.fields
+          .filter(({ readable }) => readable)
+          .map(({ name }) => exactMember(values, name)),
         ...(identity ? { identity } : {}),
         answered: withoutHiddenFields(value, values, resource),
       };
@@ -177,7 +180,7 @@ function withoutHiddenFields(
   const hidden = new Set(Object.keys(values).filter((name) => fieldsByName.get(name)?.readable !== true));
   if (hidden.size === 0) return value;
   if (!hasDefaultSerializer) return undefined;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !hidden.has(name)));
+  return copyOf(value, Object.fromEntries(Object.entries(value).filter(([name]) => !hidden.has(name))));
 }
 
 /** Undefined if the stored values are not sufficient. */

@@ -1,3 +1,4 @@
+import { copyOf } from '../../core/values/exact-numbers.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import type { AccessControl } from '../../core/contracts/access-control.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
@@ -121,10 +122,10 @@ function withLabels(resource: Resource, labels: readonly RelatedLabel[]): Resour
 function representLabelled(row: Row, plain: RestContext): Representation {
   const body = represent(row, plain);
   const labels = Object.entries(row.values.at(-1) as Readonly<Record<string, string>>);
-  return {
+  return copyOf(body, {
     ...body,
     [LABELS_MEMBER]: Object.fromEntries(
       labels.filter(([name]) => Object.hasOwn(body, name) && body[name] !== null && body[name] !== undefined),
     ),
-  };
+  });
 }

@@ -1,3 +1,4 @@
+import { exactMember, ExactNumber, writeJson } from '../../core/values/exact-numbers.js';
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 
 /**
@@ -27,7 +28,7 @@ export class CsvRenderer implements Renderer {
           names = Object.keys(row);
           lines.push(csvLine(names));
         }
-        lines.push(csvLine(names.map((name) => row[name])));
+        lines.push(csvLine(names.map((name) => exactMember(row, name))));
       }
       if (lines.length > 0) yield lines.join('');
     }
@@ -58,7 +59,8 @@ function cellText(value: unknown): string {
     case 'bigint':
       return String(value);
     case 'object':
-      return value === null ? '' : safe(JSON.stringify(value));
+      if (value instanceof ExactNumber) return value.text;
+      return value === null ? '' : safe(writeJson(value));
     default:
       return '';
   }

@@ -1,3 +1,4 @@
+import { writeJson } from '../../core/values/exact-numbers.js';
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 
 /** Newline-delimited JSON: clients can process rows before the response is complete. */
@@ -7,7 +8,7 @@ export class NdjsonRenderer implements Renderer {
 
   async *render({ pages }: RenderedRows): AsyncGenerator<string> {
     for await (const rows of pages) {
-      if (rows.length > 0) yield `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;
+      if (rows.length > 0) yield `${rows.map((row) => writeJson(row)).join('\n')}\n`;
     }
   }
 }

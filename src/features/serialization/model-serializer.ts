@@ -2,7 +2,7 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../core/schema/field.js';
-import { isAcceptedInBodies, isWritableIn } from '../../core/schema/field.js';
+import { isAcceptedInBodies, isJson, isWritableIn } from '../../core/schema/field.js';
 import type {
   ParseContext,
   ParsedBody,
@@ -11,6 +11,7 @@ import type {
   Row,
   Serializer,
 } from '../../core/contracts/serializer.js';
+import { exactMember, plainValue, setMember } from '../../core/values/exact-numbers.js';
 import { keyText, parseKeyValue } from '../../core/values/keys.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
@@ -25,7 +26,7 @@ export class ModelSerializer implements Serializer {
     let at = 0;
     for (const field of resource.fields) {
       if (field.readable)
-        body[field.name] = representField(field, row, { value: row.values[at++], basePath });
+        setMember(body, field.name, representField(field, row, { value: row.values[at++], basePath }));
     }
     return body;
   }
@@ -78,10 +79,11 @@ function representEmbedded(
   row: Row,
   { value, basePath }: { value: Readonly<Record<string, unknown>>; basePath: string },
 ): unknown {
-  const readable = fields.filter((field) => field.readable);
-  return Object.fromEntries(
-    readable.map((field) => [field.name, representField(field, row, { value: value[field.name], basePath })]),
-  );
+  const body: Representation = {};
+  for (const field of fields)
+    if (field.readable)
+      setMember(body, field.name, representField(field, row, { value: value[field.name], basePath }));
+  return body;
 }
 
 /** Converts values that JSON cannot represent. */
@@ -124,7 +126,7 @@ function parseMember(
       ? invalid('This field is required.')
       : undefined;
   }
-  const input = body[field.name];
+  const input = inputOf(body, field);
   if (input === null || (input === '' && field.kind === 'to-one')) return parseNull(field);
   switch (field.kind) {
     case 'column':
@@ -136,6 +138,11 @@ function parseMember(
     default:
       return undefined;
   }
+}
+
+/** Only JSON has numbers with more digits than those of JavaScript. */
+function inputOf(body: Readonly<Record<string, unknown>>, field: Field): unknown {
+  return isJson(field) ? exactMember(body, field.name) : plainValue(body[field.name]);
 }
 
 function parseNull(field: Field): Outcome<null> {

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { parseContentCoding } from '../read-body.js';
 import { Utf8Check } from '../utf8-check.js';
 
 const UTF8_CHECK = Symbol('restify.utf8');
+const CHUNKS = Symbol('restify.chunks');
 
 /**
  * A request whose body is checked, created at the first chunk that is not valid UTF-8 by itself; most bodies have none.
@@ -11,17 +13,22 @@ const UTF8_CHECK = Symbol('restify.utf8');
 interface CheckedRequest extends IncomingMessage {
   readonly body?: unknown;
   [UTF8_CHECK]?: Utf8Check;
+  /** The chunks of the body, not copied; undefined once they are not kept. */
+  [CHUNKS]?: Buffer[] | undefined;
 }
 
+/** A stream without a reader keeps less than this: more is only consumed, after the response. */
+const UNREAD_BYTES = 256 * 1024;
+
 /** The stream into which a compressed body is piped. */
-interface PushTarget {
+interface PushTarget extends Pick<Readable, 'listenerCount'> {
   push(chunk: unknown, encoding?: BufferEncoding): boolean;
 }
 
 /**
- * Checks that bodies are valid UTF-8. The application's parser replaces invalid bytes by U+FFFD before any handler
- * runs, so the bytes are checked as the request receives them, or as the decoder of a compressed body returns them.
- * None are buffered.
+ * Checks that bodies are valid UTF-8, and keeps them for `takeBodyText`. The application's parser replaces invalid bytes by
+ * U+FFFD, and digits of numbers by those of a double, before any handler runs, so the bytes are seen as the request receives
+ * them, or as the decoder of a compressed body returns them.
  */
 export function checkBodyText(application: unknown): void {
   const request = (application as { readonly request?: unknown } | null)?.request;
@@ -37,7 +44,7 @@ export function checkBodyText(application: unknown): void {
         isJsonText(this) &&
         parseContentCoding(this.headers['content-encoding']) === 'identity'
       )
-        checkChunk(this, chunk);
+        addChunk(this, chunk, this);
       return node.push.call(this, chunk, encoding);
     },
   );
@@ -54,7 +61,7 @@ export function checkBodyText(application: unknown): void {
         parseContentCoding(this.headers['content-encoding']) !== 'identity' &&
         isPushTarget(destination)
       )
-        checkDecodedChunks(this, destination);
+        addDecodedChunks(this, destination);
       return node.pipe.call(this, destination, options);
     },
   );
@@ -81,6 +88,33 @@ function isJsonText({ headers }: IncomingMessage): boolean {
   );
 }
 
+/** The text of a body that a parser has read, once; undefined if it is not known. */
+export function takeBodyText(request: CheckedRequest): string | undefined {
+  const chunks = request[CHUNKS];
+  request[CHUNKS] = undefined;
+  return chunks && Buffer.concat(chunks).toString('utf8');
+}
+
+export function hasBodyText(request: CheckedRequest): boolean {
+  return request[CHUNKS] !== undefined;
+}
+
+/** Forgets the body of a request that is not read by this package. */
+export function dropBodyText(request: CheckedRequest): void {
+  if (CHUNKS in request) request[CHUNKS] = undefined;
+}
+
+/** `stream`: what the parser reads. */
+function addChunk(request: CheckedRequest, chunk: Buffer, stream: PushTarget): void {
+  checkChunk(request, chunk);
+  const chunks = CHUNKS in request ? request[CHUNKS] : (request[CHUNKS] = []);
+  if (!chunks) return;
+  chunks.push(chunk);
+  const isUnread = stream.listenerCount('data') === 0 && stream.listenerCount('readable') === 0;
+  if (isUnread && chunks.reduce((sum, { length }) => sum + length, 0) > UNREAD_BYTES)
+    request[CHUNKS] = undefined;
+}
+
 function checkChunk(request: CheckedRequest, chunk: Buffer): void {
   if (!request[UTF8_CHECK] && isUtf8(chunk)) return;
   (request[UTF8_CHECK] ??= new Utf8Check()).add(chunk);
@@ -90,10 +124,10 @@ function isPushTarget(destination: unknown): destination is PushTarget {
   return typeof (destination as Partial<PushTarget>).push === 'function';
 }
 
-function checkDecodedChunks(request: CheckedRequest, decoder: PushTarget): void {
+function addDecodedChunks(request: CheckedRequest, decoder: PushTarget): void {
   const push = decoder.push.bind(decoder);
   decoder.push = (chunk, encoding) => {
-    if (Buffer.isBuffer(chunk)) checkChunk(request, chunk);
+    if (Buffer.isBuffer(chunk)) addChunk(request, chunk, decoder);
     return push(chunk, encoding);
   };
 }

@@ -9,7 +9,7 @@ import type { ServerExchange } from '../server-exchange.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { hasPrototypeKeys } from '../prototype-keys.js';
 import { getHeader, hasClientCertificate, removeOrigin } from '../server-exchange.js';
-import { hasInvalidText } from './express-body-text.js';
+import { hasInvalidText, takeBodyText } from './express-body-text.js';
 import {
   parseContentCoding,
   DECODED_CODINGS,
@@ -166,7 +166,9 @@ function getParsedBody(request: ExpressRequest): ReceivedBody | undefined {
   if (error) return describeBodyError(error, request);
   if (!hasBody(request)) return { kind: 'none' };
   if (hasInvalidText(request)) return { kind: 'broken', reason: NOT_UTF8 };
-  return request.body === undefined ? undefined : { kind: 'value', value: request.body };
+  return request.body === undefined
+    ? undefined
+    : { kind: 'value', value: request.body, text: () => takeBodyText(request) };
 }
 
 async function readUnparsedBody(request: ExpressRequest): Promise<ReceivedBody> {
@@ -183,7 +185,7 @@ function parseReadText(request: ExpressRequest, text: string): ReceivedBody {
   try {
     const value = JSON.parse(text) as unknown;
     Object.assign(request, { body: value });
-    return { kind: 'value', value };
+    return { kind: 'value', value, text: () => text };
   } catch {
     return { kind: 'text', text };
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hasInvalidText, checkBodyText } from './express-body-text.js';
+import { checkBodyText, dropBodyText, hasBodyText, hasInvalidText } from './express-body-text.js';
 import { getExpressExchange, isBodyError, storeBodyError, storeInvalidText } from './express-exchange.js';
 import { indexRoutes } from './express-route-index.js';
 import type { ExpressLayer, ExpressRouter } from './express-route-index.js';
@@ -40,11 +40,13 @@ function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): vo
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     const exchange = getExpressExchange(request, response);
     server.setInitialHeaders(exchange);
+    if (hasBodyText(request) && !server.isGenerated(exchange)) dropBodyText(request);
     if (hasInvalidText(request) && server.isGenerated(exchange)) storeInvalidText(request);
     next();
   });
   adapter.use(
     createErrorMiddleware((error, { request, response, next }) => {
+      dropBodyText(request);
       if (!isBodyError(error) || !server.isGenerated(getExpressExchange(request, response))) {
         next(error);
         return;

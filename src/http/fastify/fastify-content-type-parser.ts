@@ -58,7 +58,7 @@ export function createActionParser(instance: FastifyInstance): FastifyParser {
       // Generated operations, which ignore such keys, parse the text by themselves.
       body = error
         ? { kind: 'text', text, unsafe: parseAnyText(text).kind === 'value' }
-        : { kind: 'value', value };
+        : { kind: 'value', value, text: () => text };
     });
     return body;
   });
@@ -75,7 +75,7 @@ function parseReceivedText(
 
 function parseAnyText(text: string): ReceivedBody {
   try {
-    return { kind: 'value', value: JSON.parse(text) as unknown };
+    return { kind: 'value', value: JSON.parse(text) as unknown, text: () => text };
   } catch {
     return { kind: 'text', text };
   }

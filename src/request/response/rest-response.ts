@@ -1,3 +1,5 @@
+import { writeJson } from '../../core/values/exact-numbers.js';
+
 /**
  * The response to one request, independent of the HTTP library. The headers of contract 7.1 are added when it is sent.
  */
@@ -27,7 +29,7 @@ export function jsonResponse(
   value: unknown,
   headers?: Readonly<Record<string, string>>,
 ): RestResponse {
-  const text = JSON.stringify(value) as string | undefined;
+  const text = writeJson(value) as string | undefined;
   const body = { kind: 'text', text: text ?? 'null' } as const;
   return headers ? { status, body, headers } : { status, body };
 }

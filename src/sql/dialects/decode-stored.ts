@@ -1,4 +1,5 @@
 import type { Json } from '../../core/errors/rest-exception.js';
+import { parseJson } from '../../core/values/exact-numbers.js';
 import type { DataKind, DataType, TypeOf } from '../../core/schema/data-type.js';
 
 type Decoders = { readonly [Kind in DataKind]?: (raw: unknown, type: TypeOf<Kind>) => Json };
@@ -28,7 +29,7 @@ export function decodeStored(raw: unknown, type: DataType): Json {
 
 function decodeJson(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -10,6 +10,7 @@ import { compareTexts, mysqlTexts } from './mysql-texts.js';
 import type { Bind, Comparison } from './text-syntax.js';
 import { shortestSingle } from '../../core/values/numbers.js';
 import { numberIn } from './explain.js';
+import { writeJson } from '../../core/values/exact-numbers.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './local-time.js';
 import type { WallZone } from './local-time.js';
@@ -148,7 +149,7 @@ function encode(value: Json, type: DataType): unknown {
     case 'binary':
       return Buffer.from(String(value), 'base64');
     case 'json':
-      return JSON.stringify(value);
+      return writeJson(value);
     case 'enum':
       // A number would be interpreted as the position in the declaration.
       return String(value);

@@ -30,8 +30,18 @@ function differs(comparison: ValueComparison, { column, placeholder, type }: Com
       return `${milliseconds(column)} IS DISTINCT FROM ${milliseconds(`${placeholder}::${zoned ? 'timestamptz' : 'timestamp'}`)}`;
     }
     case 'json':
-      return `${column}::jsonb IS DISTINCT FROM ${placeholder}::jsonb`;
+      return jsonDiffers(`${column}::text`, `${placeholder}::text`);
+    case 'jsonb':
+      return `${column}::text IS DISTINCT FROM ${placeholder}::text::jsonb::text`;
     default:
       return comparison satisfies never;
   }
+}
+
+/** A number with an exponent, or 0 with a sign: `jsonb` has neither. */
+const OTHER_NUMBERS = `(^|[[:space:]:,\\[])(-0(\\.0*)?([^0-9.]|$)|-?[0-9][0-9.]*[eE])`;
+
+/** Compares as `jsonb`, which has one order of keys, and keeps the decimal places of numbers. */
+function jsonDiffers(stored: string, given: string): string {
+  return `(${stored}::jsonb::text IS DISTINCT FROM ${given}::jsonb::text OR (concat(${stored}, ' ', ${given}) ~ '${OTHER_NUMBERS}' AND ${stored} IS DISTINCT FROM ${given}))`;
 }

@@ -9,6 +9,7 @@ import { postgresJson } from './postgres-json.js';
 import { postgresReturning } from './postgres-returning.js';
 import { compareTexts, postgresTexts } from './postgres-texts.js';
 import { numberIn } from './explain.js';
+import { exactMember, listOf, writeJson } from '../../core/values/exact-numbers.js';
 import { decodeStored } from './decode-stored.js';
 import { instantOf, UTC, wallClockOf } from './local-time.js';
 
@@ -164,7 +165,7 @@ function readArray(column: string, of: DataType): string {
 }
 
 function decodeArray(raw: unknown, of: DataType): Json {
-  return (raw as readonly unknown[]).map((item) => decodeItem(item, of));
+  return listOf((raw as readonly unknown[]).map((item) => decodeItem(item, of)));
 }
 
 function decodeItem(item: unknown, of: DataType): Json {
@@ -180,11 +181,13 @@ function encode(value: Json, type: DataType): unknown {
     case 'binary':
       return Buffer.from(String(value), 'base64');
     case 'json':
-      return JSON.stringify(value);
+      return writeJson(value);
     case 'list':
       return type.storage === 'text'
         ? (value as readonly Json[]).join(',')
-        : (value as readonly Json[]).map((item) => encode(item, type.of));
+        : (value as readonly Json[]).map((_, index) =>
+            encode(exactMember(value as object, index) as Json, type.of),
+          );
     case 'boolean':
     case 'integer':
     case 'float':

@@ -1,10 +1,10 @@
 import type { DataType } from '../../core/schema/data-type.js';
 
 /**
- * How a stored value is compared with a new one: the `value` itself, its `text`, the `instant` in milliseconds, `json` in
- * any order of keys, or `json-text` without insignificant blanks.
+ * How a stored value is compared with a new one: the `value` itself, its `text`, the `instant` in milliseconds, `json` or
+ * `jsonb` in any order of keys and with the texts of numbers, or `json-text` without insignificant blanks.
  */
-export type ValueComparison = 'value' | 'text' | 'instant' | 'json' | 'json-text';
+export type ValueComparison = 'value' | 'text' | 'instant' | 'json' | 'jsonb' | 'json-text';
 
 /** The operands of a comparison, as SQL. */
 export interface ComparedValue {

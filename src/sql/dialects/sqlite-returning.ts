@@ -23,6 +23,7 @@ function differs(comparison: ValueComparison, { column, placeholder }: ComparedV
       // Tables contain several text forms of an instant: TypeORM writes milliseconds, `datetime('now')` does not.
       return `strftime('%Y-%m-%d %H:%M:%f', ${column}) IS NOT ${placeholder}`;
     case 'json':
+    case 'jsonb':
     case 'json-text':
       return `CASE WHEN json_valid(${column}) THEN json(${column}) ELSE ${column} END IS NOT ${placeholder} COLLATE BINARY`;
     default:

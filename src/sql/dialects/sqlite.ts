@@ -7,6 +7,7 @@ import { sqliteJson } from './sqlite-json.js';
 import { sqliteReturning } from './sqlite-returning.js';
 import { compareTexts, sqliteTexts } from './sqlite-texts.js';
 import type { Bind, Comparison } from './text-syntax.js';
+import { writeJson } from '../../core/values/exact-numbers.js';
 import { decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../core/values/numbers.js';
 import { instantOf, UTC, wallClockOf } from './local-time.js';
@@ -108,7 +109,7 @@ function encode(value: Json, type: DataType): unknown {
       return type.storage === 'text' ? (value as readonly Json[]).join(',') : value;
     case 'json':
     case 'set':
-      return JSON.stringify(value);
+      return writeJson(value);
     default:
       return value;
   }
@@ -117,7 +118,7 @@ function encode(value: Json, type: DataType): unknown {
 function parameter(placeholder: string, type: DataType): string {
   if (type.kind === 'bigint') return `CAST(${placeholder} AS INTEGER)`;
   if (type.kind === 'decimal') return `CAST(${placeholder} AS NUMERIC)`;
-  return placeholder;
+  return type.kind === 'json' && type.packed === true ? `jsonb(${placeholder})` : placeholder;
 }
 
 /**

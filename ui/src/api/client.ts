@@ -1,3 +1,4 @@
+import { writeJson } from './parse-json.js';
 import type { PageConfig } from '../../../src/http/browsable/page-config.js';
 import type { SentRequest } from './sent-request.js';
 import type { Credentials, Session } from './session.js';
@@ -43,7 +44,7 @@ export class Client {
 
   /** As `get`, with any method. */
   send(url: string, { method, body, headers, signal }: WriteOptions): Promise<Exchange> {
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const text = body === undefined ? undefined : writeJson(body);
     const request: SentRequest = {
       method,
       url,

@@ -1,3 +1,4 @@
+import { parseJson, writeJson } from '../api/parse-json.js';
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { ActionDescription } from '../../../src/core/contracts/route-description.js';
@@ -125,7 +126,7 @@ function JsonForm({ action: { name }, method, url, show }: BodyFormProps): JSX.E
   const body = typeof draft.body === 'string' ? draft.body : '';
   const submit = async (): Promise<void> => {
     try {
-      show(await send(body.trim() === '' ? undefined : JSON.parse(body)));
+      show(await send(body.trim() === '' ? undefined : parseJson(body)));
     } catch (error) {
       show({ isError: true, message: `JSON: ${error instanceof Error ? error.message : ''}`, body: '' });
     }
@@ -182,7 +183,7 @@ function useAction(
     return {
       isError: reply.status >= 400,
       message: `${text('status')} ${reply.status}`,
-      body: reply.value === undefined ? reply.text : JSON.stringify(reply.value, undefined, 2),
+      body: reply.value === undefined ? reply.text : writeJson(reply.value, 2),
       value: reply.value,
     };
   };

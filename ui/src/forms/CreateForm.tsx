@@ -1,3 +1,4 @@
+import { writeJson } from '../api/parse-json.js';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
@@ -54,7 +55,7 @@ export function CreateForm({
       setErrors(draftErrors(error));
       return;
     }
-    const written = JSON.stringify(body);
+    const written = writeJson(body);
     if (sent.current?.body !== written) sent.current = { body: written, key: createKey() };
     const { idempotency } = description;
     const headers: Readonly<Record<string, string>> = idempotency

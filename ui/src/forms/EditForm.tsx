@@ -1,3 +1,4 @@
+import { exactMember } from '../api/parse-json.js';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
@@ -165,7 +166,10 @@ function draftOf(row: Row, specs: readonly FieldSpec[]): Draft {
   return Object.fromEntries(
     specs
       .filter(({ name }) => Object.hasOwn(row, name))
-      .map((spec) => [spec.name, spec.readOnly ? (row[spec.name] as null) : toDraft(row[spec.name], spec)]),
+      .map((spec) => [
+        spec.name,
+        spec.readOnly ? (row[spec.name] as null) : toDraft(exactMember(row, spec.name), spec),
+      ]),
   );
 }
 

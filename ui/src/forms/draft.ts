@@ -1,4 +1,4 @@
-import { parseJson as parseExactJson } from '../api/parse-json.js';
+import { exactMember, parseJson as parseExactJson, writeJson } from '../api/parse-json.js';
 import { fromLocalInput, toLocalInput } from '../values/local-time.js';
 import type { FieldSpec } from './field-spec.js';
 
@@ -30,15 +30,12 @@ export function toDraft(value: unknown, spec: FieldSpec): FieldDraft {
       return Array.isArray(value) ? value.map(String) : [];
     case 'json':
     case 'list':
-      return JSON.stringify(value, undefined, 2);
+      return writeJson(value, 2);
     case 'datetime':
       return toLocalInput(String(value));
     case 'embedded':
       return Object.fromEntries(
-        (spec.children ?? []).map((child) => [
-          child.name,
-          toDraft((value as Readonly<Record<string, unknown>>)[child.name], child),
-        ]),
+        (spec.children ?? []).map((child) => [child.name, toDraft(exactMember(value, child.name), child)]),
       );
     default:
       return String(value);

@@ -1,3 +1,4 @@
+import { exactMember } from '../api/parse-json.js';
 import type { JSX } from 'preact';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { isIndex } from '../api/load.js';
@@ -69,7 +70,7 @@ function Fields({ row, description, labels }: FieldsProps): JSX.Element {
           </dt>
           <dd>
             <Value
-              value={row[name]}
+              value={exactMember(row, name)}
               field={description?.fields[name]}
               label={labels?.[name]}
               href={targetUrl({ value: row[name], name, description }, links)}

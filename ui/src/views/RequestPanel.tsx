@@ -1,3 +1,4 @@
+import { writeJson } from '../api/parse-json.js';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { toCurl, toFetch } from '../api/code.js';
@@ -47,7 +48,7 @@ export function RequestPanel({ reply }: { readonly reply: Reply }): JSX.Element 
 }
 
 function bodyOf({ value, text: received }: Reply): string {
-  const shown = value === undefined ? received : JSON.stringify(value, undefined, 2);
+  const shown = value === undefined ? received : writeJson(value, 2);
   return escapeText(shown.length > LONGEST_BODY ? `${shown.slice(0, LONGEST_BODY)}\n…` : shown);
 }
 

@@ -1,3 +1,4 @@
+import { exactMember } from '../api/parse-json.js';
 import type { JSX } from 'preact';
 import type { OrderingDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
 import type { ListPage, Row } from '../api/page.js';
@@ -147,7 +148,7 @@ function Cell({ row, name, description }: CellProps): JSX.Element {
   const isLabelled = description?.with !== undefined && !Object.hasOwn(description.fields, 'labels');
   return (
     <Value
-      value={row[name]}
+      value={exactMember(row, name)}
       field={description?.fields[name]}
       label={isLabelled ? labels?.[name] : undefined}
       href={targetUrl({ value: row[name], name, description }, links)}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { ExactNumber, writeJson } from '../api/parse-json.js';
 import type { ReadableFieldDescription } from '../../../src/core/contracts/route-description.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
@@ -53,6 +54,7 @@ interface ScalarProps {
 }
 
 function Scalar({ value, kind, full }: ScalarProps): JSX.Element {
+  if (value instanceof ExactNumber) return <span class="number">{value.text}</span>;
   if (typeof value === 'object') return <Structure value={value} full={full} />;
   if (NUMBERS.has(kind)) return <span class="number">{String(value)}</span>;
   return <Plain value={value} full={full} />;
@@ -102,8 +104,8 @@ function Instant({
 }
 
 function Structure({ value, full }: { readonly value: unknown; readonly full: boolean }): JSX.Element {
-  const pretty = escapeText(JSON.stringify(value, undefined, 2));
-  const compact = escapeText(JSON.stringify(value));
+  const pretty = escapeText(writeJson(value, 2));
+  const compact = escapeText(writeJson(value));
   if (full) return <pre class="json">{pretty}</pre>;
   if (compact.length <= SHORT_TEXT) return <code class="json">{compact}</code>;
   return (

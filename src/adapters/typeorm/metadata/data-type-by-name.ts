@@ -182,7 +182,8 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map<string, TypeRule>([
   ['timestamp without time zone', datetimeType],
   ['timestamp with time zone', datetimeType],
   ['interval', ({ column }) => ({ kind: 'interval', digits: column.precision ?? 6 })],
-  ['json', () => ({ kind: 'json' })],
+  // SQLite converts a text that is a number, unless the type of the column is a text.
+  ['json', ({ family }) => (family === 'sqlite' ? { kind: 'json', numeric: true } : { kind: 'json' })],
   ['jsonb', ({ family }) => (family === 'sqlite' ? { kind: 'json', packed: true } : { kind: 'json' })],
   ['binary', fixedLengthBinaryType],
   ['varbinary', binaryType],

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DataSource, EntityMetadata, ObjectLiteral, QueryRunner, SelectQueryBuilder } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { hasExactNumbers, plainValue } from '../../../core/values/exact-numbers.js';
 import { keyText } from '../../../core/values/keys.js';
 import { identityOf, whereIdentity } from '../write/entity-values.js';
 import { listensTo } from '../write/subscriber-events.js';
@@ -160,6 +162,7 @@ function columnValue(field: ColumnField, { entity, dialect }: LoadedEntity, read
 
 /** Whether a property has the value that the driver returns for an exact one: it truncates to milliseconds and 53 bits. */
 function equalsExceptPrecision(property: unknown, read: unknown): boolean {
+  if (hasExactNumbers(read)) return isDeepStrictEqual(property, plainValue(read));
   if (Array.isArray(property))
     return (
       Array.isArray(read) &&

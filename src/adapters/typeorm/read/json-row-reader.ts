@@ -1,5 +1,6 @@
 import { validatorValuesIn } from '../../../core/contracts/conditional.js';
 import type { JsonOutput, JsonRow } from '../../../core/data-adapter.js';
+import { writeJson } from '../../../core/values/exact-numbers.js';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { RetrievePlan } from '../../../core/query/plan.js';
@@ -69,7 +70,7 @@ export class JsonRowReader {
     const row = await this.rows.retrieve(plan);
     return (
       row && {
-        text: JSON.stringify(represent(row)),
+        text: writeJson(represent(row)),
         validatorValues: plan.validators ? validatorValuesIn(row, plan.validators) : [],
       }
     );

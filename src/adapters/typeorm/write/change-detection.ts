@@ -88,5 +88,6 @@ function bigintDetection(metadata: ColumnMetadata, database: ComparingDatabase):
 /** TypeORM compares `simple-json` as text, and other JSON in any order of keys, which SQLite cannot. */
 function jsonDetection(metadata: ColumnMetadata, database: ComparingDatabase): ChangeDetection | undefined {
   if (metadata.type === 'simple-json') return 'json-text';
-  return database === 'postgres' ? 'json' : undefined;
+  if (database !== 'postgres') return undefined;
+  return metadata.type === 'jsonb' ? 'jsonb' : 'json';
 }

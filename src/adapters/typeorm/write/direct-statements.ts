@@ -213,7 +213,7 @@ export function parametersOfChanges({ changes, computed }: RowChanges): unknown[
 
 /** Whether an equal value may be stored in another form, which TypeORM would leave as it is. */
 function keepsEqualValue({ detection }: ColumnChange): boolean {
-  return detection === 'json';
+  return detection === 'json' || detection === 'jsonb';
 }
 
 function isAlwaysChanged(changes: readonly ColumnChange[]): boolean {

@@ -8,10 +8,13 @@ import { applyValues, columnIds, identityOf, setRelation, whereIdentity } from '
 import type { ReferencedValues } from './entity-values.js';
 import { JsonArrays } from './json-arrays.js';
 import type { DroppedRows } from './dropped-rows.js';
+import type { StoredJsonValues } from './precise-values.js';
 import type { ListenerRelations } from './listener-relations.js';
 import type { LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
 import { sharesColumns, withoutSharedColumns, writtenIds } from './shared-columns.js';
+import { computedColumns } from './update-rules.js';
+import type { ComputedColumn } from './update-rules.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
 
 /** The update of one row. */
@@ -20,6 +23,10 @@ export interface Change {
   /** Whether TypeORM has loaded this key exactly. */
   readonly isKeyExact: boolean;
   readonly values: FieldValues;
+  /** The stored JSON of the columns that the body changes. */
+  readonly storedJson: StoredJsonValues;
+  /** The version before the update; undefined if the entity has none, or it is not loaded. */
+  readonly version: unknown;
   readonly referenced: ReferencedValues;
   /** The relations to be left out of the save unless they have changed. */
   readonly unchanged: readonly LoadedRelation[];
@@ -38,6 +45,7 @@ export class EntitySaver {
   /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
   private readonly saves: boolean;
   private readonly arrays: JsonArrays | undefined;
+  private readonly computed: readonly ComputedColumn[];
 
   constructor(
     private readonly resource: ResourceSchema,
@@ -48,7 +56,9 @@ export class EntitySaver {
       readonly dropped: DroppedRows | undefined;
     },
   ) {
-    this.metadata = tools.tables.of(resource).metadata;
+    const { metadata, dataSource } = tools.tables.of(resource);
+    this.metadata = metadata;
+    this.computed = computedColumns(resource, metadata, { dataSource, dialect: tools.dialect }) ?? [];
     this.model = { resource, metadata: this.metadata };
     this.sharesColumns = sharesColumns(this.metadata);
     this.saves = canSaveEmbedded(this.metadata);
@@ -75,10 +85,13 @@ export class EntitySaver {
     return this.parts.dropped ? this.parts.dropped.update(entity, { change, runner }, write) : write();
   }
 
-  /** Writes values that TypeORM does not write exactly, by a statement of the adapter. */
+  /**
+   * Writes values that TypeORM does not write exactly, by a statement of the adapter. JSON of an update changes the version, too,
+   * unless TypeORM has noticed a change and increased it.
+   */
   async writeColumns(
     values: readonly ColumnValue[],
-    identity: readonly Json[],
+    { identity, change }: { readonly identity: readonly Json[]; readonly change?: Change },
     runner: QueryRunner,
   ): Promise<void> {
     if (values.length === 0) return;
@@ -86,6 +99,13 @@ export class EntitySaver {
     const changes = values.map(
       ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
     );
+    if (change && values.some(({ column }) => column.type.kind === 'json'))
+      for (const { columnId, name, sql } of this.computed)
+        changes.push(
+          columnId === this.metadata.versionColumn?.databaseName
+            ? `${name} = CASE WHEN ${name} = ${scope.bindRaw(change.version ?? null)} THEN ${sql} ELSE ${name} END`
+            : `${name} = ${sql}`,
+        );
     const named = this.resource.identity.map(
       (column, index) => `${scope.table.name(column)} = ${scope.bind(identity[index] ?? null, column.type)}`,
     );

@@ -106,7 +106,7 @@ export class EntityWriter extends StepWriter {
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
-    await this.saver.writeColumns([...arrays, ...precise], identity, runner);
+    await this.saver.writeColumns([...arrays, ...precise], { identity }, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     const row = await this.readBack(identity, plan.where, runner);
     await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
@@ -134,11 +134,13 @@ export class EntityWriter extends StepWriter {
       prepare: async (runner) => {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
-        const key = await selectForUpdate(
+        const json = this.precise?.changedJson(plan.values) ?? [];
+        const read = await selectForUpdate(
           this.resource,
-          { columns: this.resource.identity, where: plan.where, expected: plan.expected },
+          { columns: [...this.resource.identity, ...json], where: plan.where, expected: plan.expected },
           { runner, tools: this.tools },
         );
+        const key = read?.slice(0, this.resource.identity.length);
         const entity = key && (await this.entities.load(key, runner));
         if (!key || !entity) return notFound(undefined);
         const isKeyExact = this.entities.restoreKey(entity, key);
@@ -151,6 +153,8 @@ export class EntityWriter extends StepWriter {
           identity: key,
           isKeyExact,
           values: plan.values,
+          storedJson: new Map(json.map(({ id }, index) => [id, read?.[key.length + index] ?? null])),
+          version: this.metadata.versionColumn?.getEntityValue(entity) as unknown,
           referenced,
           unchanged,
           stored,
@@ -186,8 +190,8 @@ export class EntityWriter extends StepWriter {
     const arrays =
       plan.values.size > 0 || change.hooked ? await this.saver.update(entity, change, runner) : [];
     const identity = identityOf(entity, this.resource, this.metadata);
-    const precise = this.precise?.ofUpdated(entity, plan.values) ?? [];
-    await this.saver.writeColumns([...arrays, ...precise], identity, runner);
+    const precise = this.precise?.ofUpdated(entity, plan.values, change.storedJson) ?? [];
+    await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     return this.readBack(identity, plan.after, runner);
   }

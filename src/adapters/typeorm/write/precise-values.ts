@@ -2,12 +2,20 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { DataType } from '../../../core/schema/data-type.js';
-import type { Field } from '../../../core/schema/field.js';
+import { isJson } from '../../../core/schema/field.js';
+import type { ColumnField, Field } from '../../../core/schema/field.js';
+import { toFieldValues } from '../../../core/values/duplicate-references.js';
+import { hasExactNumbers, isSameJson } from '../../../core/values/exact-numbers.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { toProperty } from './property-values.js';
 import type { WriterTools } from './row-writer.js';
+
+/** Stored values by the ids of columns. */
+export type StoredJsonValues = ReadonlyMap<string, Json>;
+
+const NOTHING_STORED: StoredJsonValues = new Map();
 
 /** The values of a body whose exact form TypeORM does not write. They are written by a separate statement after its own. */
 export class PreciseValues {
@@ -35,10 +43,22 @@ export class PreciseValues {
     );
   }
 
-  /** Those of an update, except those that a listener has replaced. */
-  ofUpdated(entity: ObjectLiteral, values: FieldValues): readonly ColumnValue[] {
-    const loses = (type: DataType): boolean => !this.dialect.loadsExactly(type);
-    return this.heldBy(entity, highPrecisionValues(values, this.resource, { change: true, loses }));
+  /** Those of an update, except those that a listener has replaced, and JSON that is stored already. */
+  ofUpdated(entity: ObjectLiteral, values: FieldValues, stored = NOTHING_STORED): readonly ColumnValue[] {
+    const loses = (type: DataType, { id }: Column): boolean =>
+      !this.dialect.loadsExactly(type) || hasExactNumbers(stored.get(id));
+    const precise = highPrecisionValues(values, this.resource, { change: true, loses });
+    return this.heldBy(
+      entity,
+      precise.filter(
+        ({ column: { id, type }, value }) => type.kind !== 'json' || !isSameJson(stored.get(id), value),
+      ),
+    );
+  }
+
+  /** The columns of JSON that a body changes, whose stored values `ofUpdated` needs. */
+  changedJson(values: FieldValues): readonly Column[] {
+    return changedJson(values, this.resource.fields);
   }
 
   private heldBy(entity: ObjectLiteral, values: readonly ColumnValue[]): readonly ColumnValue[] {
@@ -56,24 +76,43 @@ export class PreciseValues {
 /** Whether `highPrecisionValues` may contain a value of the field. */
 function mayBeHigherPrecision(field: Field, dialect: Dialect): boolean {
   if (field.kind === 'embedded') return field.fields.some((inner) => mayBeHigherPrecision(inner, dialect));
-  return field.kind === 'column' && !field.column.transform && mayLosePrecision(field.type, dialect);
+  return field.kind === 'column' && isWrittenAsGiven(field) && mayLosePrecision(field.type, dialect);
+}
+
+/** The separate statement for exact values applies no transformer. */
+function isWrittenAsGiven({ column }: ColumnField): boolean {
+  return !column.transform;
 }
 
 function mayLosePrecision(type: DataType, dialect: Dialect): boolean {
-  if (!dialect.loadsExactly(type) || type.kind === 'datetime') return true;
-  return type.kind === 'list' && type.storage === 'array' && mayLosePrecision(type.of, dialect);
+  if (!dialect.loadsExactly(type) || type.kind === 'datetime' || type.kind === 'json') return true;
+  return (
+    type.kind === 'list' &&
+    type.storage === 'array' &&
+    type.of.kind !== 'json' &&
+    mayLosePrecision(type.of, dialect)
+  );
+}
+
+function changedJson(values: FieldValues, fields: readonly Field[]): readonly Column[] {
+  return fields
+    .filter(({ name }) => values.has(name))
+    .flatMap((field) => {
+      if (field.kind === 'embedded') return changedJson(toFieldValues(values.get(field.name)), field.fields);
+      return field.kind === 'column' && isJson(field) ? [field.column] : [];
+    });
 }
 
 /** How values are written: as an update of a stored row, and with which types the driver loads lossy values. */
 interface WriteMode {
   readonly change: boolean;
-  readonly loses: (type: DataType) => boolean;
+  readonly loses: (type: DataType, column: Column) => boolean;
 }
 
 /**
  * The values of a body that TypeORM does not write exactly, including embedded ones: date-times with more digits than a
- * Date has; in an update every value of a column with more digits, because TypeORM compares milliseconds; and values
- * that TypeORM may take for unchanged, because the driver has loaded a rounded value.
+ * Date has, and JSON with numbers that JavaScript changes; in an update every value of a column with more digits, because
+ * TypeORM compares milliseconds; and values that TypeORM may take for unchanged, because the driver has loaded a rounded value.
  */
 export function highPrecisionValues(
   values: FieldValues,
@@ -92,10 +131,9 @@ function highPrecisionValuesOf(field: Field, value: unknown, mode: WriteMode): r
     const inner = (value ?? {}) as Readonly<Record<string, unknown>>;
     return field.fields.flatMap((each) => highPrecisionValuesOf(each, inner[each.name], mode));
   }
-  // The separate statement for exact values applies no transformer.
   return field.kind === 'column' &&
-    !field.column.transform &&
-    isHigherPrecision(value as Json | undefined, field.type, mode)
+    isWrittenAsGiven(field) &&
+    isHigherPrecision(value as Json | undefined, field, mode)
     ? [{ column: field.column, value: value as Json }]
     : [];
 }
@@ -103,10 +141,16 @@ function highPrecisionValuesOf(field: Field, value: unknown, mode: WriteMode): r
 /** The year after the last local time offset with seconds (Liberia, 1972). */
 const STANDARD_ZONES = '1973';
 
-function isHigherPrecision(value: Json | undefined, type: DataType, mode: WriteMode): boolean {
+function isHigherPrecision(
+  value: Json | undefined,
+  { type, column }: Pick<ColumnField, 'type' | 'column'>,
+  mode: WriteMode,
+): boolean {
   if (value === null || value === undefined) return false;
-  if (mode.loses(type)) return true;
+  if (mode.loses(type, column)) return true;
   switch (type.kind) {
+    case 'json':
+      return hasExactNumbers(value);
     case 'datetime':
       // Earlier local time offsets had seconds, which drivers omit from what they write.
       return (
@@ -116,7 +160,8 @@ function isHigherPrecision(value: Json | undefined, type: DataType, mode: WriteM
     case 'list':
       return (
         type.storage === 'array' &&
-        (value as readonly Json[]).some((item) => isHigherPrecision(item, type.of, mode))
+        type.of.kind !== 'json' &&
+        (value as readonly Json[]).some((item) => isHigherPrecision(item, { type: type.of, column }, mode))
       );
     default:
       return false;

@@ -1,6 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { designType } from '../metadata/design-type.js';
+import { plainValue } from '../../../core/values/exact-numbers.js';
 import { plainNumberText } from '../../../core/values/numbers.js';
 import type { TypeOf, DataType } from '../../../core/schema/data-type.js';
 
@@ -18,6 +19,8 @@ export function toProperty(value: Json, type: DataType, metadata: ColumnMetadata
       return toNumeric(value, type, design);
     case 'binary':
       return Buffer.from(String(value), 'base64');
+    case 'json':
+      return plainValue(value);
     case 'list':
       return type.storage === 'array' ? toItems(value as readonly Json[], type) : value;
     default:

@@ -34,10 +34,10 @@ export function updateRules(
 }
 
 /** Undefined for a date of the last update whose column is not a date-time: its expression would need another type. */
-function computedColumns(
+export function computedColumns(
   resource: ResourceSchema,
   { versionColumn, updateDateColumn }: EntityMetadata,
-  { dataSource, dialect }: RulesContext,
+  { dataSource, dialect }: Pick<RulesContext, 'dataSource' | 'dialect'>,
 ): readonly ComputedColumn[] | undefined {
   const computed: ComputedColumn[] = [];
   if (versionColumn) {
