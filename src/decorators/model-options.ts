@@ -209,4 +209,6 @@ export interface ResourceDeclaration {
   /** The name in messages: the class's. */
   readonly name: string;
   readonly options: RestifyOptions;
+  /** Whether the decorator got more than its options, which types do not permit. */
+  readonly hasMoreArguments: boolean;
 }

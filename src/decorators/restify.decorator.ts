@@ -1,5 +1,5 @@
 import { declarations } from './metadata-storage.js';
-import type { RestifyOptions } from './model-options.js';
+import type { ResourceDeclaration, RestifyOptions } from './model-options.js';
 
 /** A class of entities. */
 type EntityClass<Entity extends object> = abstract new (...args: never[]) => Entity;
@@ -45,11 +45,12 @@ type Fitting<Options, Entity extends object> =
  */
 export function Restify<const Options extends RestifyOptions>(
   appOrOptions?: string | Options,
+  ...others: never[]
 ): <Entity extends object>(target: EntityClass<Entity> & Fitting<Options, Entity>) => void {
   const options: RestifyOptions =
     typeof appOrOptions === 'string' ? { app: appOrOptions } : (appOrOptions ?? {});
   return (target) => {
-    declare(target, options);
+    declare(target, { options, hasMoreArguments: others.length > 0 });
   };
 }
 
@@ -64,14 +65,16 @@ export function Restify<const Options extends RestifyOptions>(
 export function restify<Entity extends object, App extends string = never>(
   target: EntityClass<Entity> | SchemaLike<Entity> | AnyEntity<App>,
   appOrOptions: App | RestifyOptions<NoInfer<Entity>> = {},
+  ...others: never[]
 ): void {
-  declare(target, typeof appOrOptions === 'string' ? { app: appOrOptions } : appOrOptions);
+  const options = typeof appOrOptions === 'string' ? { app: appOrOptions } : appOrOptions;
+  declare(target, { options, hasMoreArguments: others.length > 0 });
 }
 
-function declare(target: object, options: RestifyOptions): void {
+function declare(target: object, given: Pick<ResourceDeclaration, 'options' | 'hasMoreArguments'>): void {
   assertEntity(target);
   const { name } = declaredClass(target);
-  declarations().set(target, { target, name, options });
+  declarations().set(target, { target, name, ...given });
 }
 
 /** Rejects undefined, for example of a circular import, and everything else that is neither a class nor a schema. */

@@ -1,3 +1,4 @@
+import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { RestServer } from './rest-server.js';
 
 /**
@@ -9,6 +10,8 @@ export class GeneratedRoutes {
    * The application's global prefix and version before the generated paths, which Nest does not provide by injection.
    */
   readonly mounts = new Set<string>();
+  /** The mounts of each model, by its path. */
+  private readonly mountsOfModels = new Map<string, Set<string>>();
   private readonly longestFirst: readonly string[];
 
   constructor(private readonly server: RestServer) {
@@ -21,7 +24,11 @@ export class GeneratedRoutes {
   /** Registers the location of a route with the server. Returns its mount; undefined for a route of the application. */
   addPath(path: string): string | undefined {
     const mount = this.findMount(path);
-    if (mount !== undefined) this.server.mounts.add(mount);
+    if (mount !== undefined) {
+      this.server.mounts.add(mount);
+      const model = this.server.modelPaths.get(path.slice(mount.length)) ?? '';
+      this.mountsOfModels.set(model, (this.mountsOfModels.get(model) ?? new Set()).add(mount));
+    }
     // A catch-all route has no location of its own. Paths outside of the prefixes are not handled (contract 7.4).
     else if (!/^\/?(\*|\{\*)/.test(path)) this.server.applicationRoutes.add(path === '' ? '/' : path);
     return mount;
@@ -33,6 +40,33 @@ export class GeneratedRoutes {
     return mount === undefined
       ? undefined
       : `${mount}${this.server.modelPaths.get(path.slice(mount.length)) ?? ''}`;
+  }
+
+  /**
+   * Called when all paths are added: links and the API index have one mount for all models of a request.
+   * @throws `DeclarationError` for models that something has moved.
+   */
+  assertSameMounts(): void {
+    const all = [...this.mountsOfModels].map(([model, mounts]) => ({
+      model,
+      mounts: [...mounts].sort().join(' '),
+    }));
+    const counts = new Map<string, number>();
+    for (const { mounts } of all) counts.set(mounts, (counts.get(mounts) ?? 0) + 1);
+    const [usual] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [];
+    const moved = all.filter(({ mounts }) => mounts !== usual);
+    if (moved.length === 0) return;
+    throw new DeclarationError(
+      moved.map(({ model, mounts }) => ({
+        where: mounts
+          .split(' ')
+          .map((mount) => `${mount}${model}/`)
+          .join(', '),
+        what: `its global prefix or version is another one than that of other models (${String(usual)}${model}/), so that links and the API index would lead to URLs that do not exist`,
+        repair:
+          'Remove the path of RouterModule for the module of its controller, the `exclude` of the global prefix, or the version of the controller.',
+      })),
+    );
   }
 
   /** A path below a known mount is found directly, another one by a search. */

@@ -48,15 +48,15 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   const { adapter, description, readBody } = await describeEntities(context);
   context.awaited.knows(description);
   const input = compilerInput(description, context);
-  await rejectProblems(
+  rejectProblems(
     verifyOptions({ prefix: options.prefix, given: options.given, drafts: input.drafts }),
     dataSource,
   );
   const instances = new Map<unknown, unknown>();
   const parts = await resolveParts(input, context, instances);
   const model = compileResources(input, parts);
-  await rejectProblems(problemsOfModel(input, model), dataSource);
-  await rejectProblems(await adapter.problems(model.all), dataSource);
+  rejectProblems(problemsOfModel(input, model), dataSource);
+  rejectProblems(await adapter.problems(model.all), dataSource);
   for (const resource of model.all) adapter.prepare(resource);
   for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
   const errorListener = await resolveErrorListener(context, instances);
@@ -198,13 +198,13 @@ function schemeProblems({ routes }: Api): readonly DeclarationProblem[] {
   return [...schemes].flatMap(({ problem }) => problem?.() ?? []);
 }
 
-async function rejectProblems(
-  problems: readonly DeclarationProblem[],
-  dataSource: DataSource,
-): Promise<void> {
+/**
+ * Closes the data source, because an application that does not start has no shutdown. That is not awaited: another prefix on it,
+ * which boots at the same time, would fail by the closed connection before this error is thrown; it may close it, too.
+ */
+function rejectProblems(problems: readonly DeclarationProblem[], dataSource: DataSource): void {
   if (problems.length === 0) return;
-  // An application that does not start has no shutdown that would close it.
-  await dataSource.destroy();
+  dataSource.destroy().catch(() => undefined);
   throw new DeclarationError(problems);
 }
 

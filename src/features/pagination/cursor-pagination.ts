@@ -14,7 +14,7 @@ import type {
 import { createEnvelope, createPageHeaders } from './page-envelope.js';
 import { CursorCipher } from './cursor-cipher.js';
 import { describePages } from './describe-pagination.js';
-import { namesProblems, PageSettings } from './pagination-options.js';
+import { namesProblems, PAGE_OPTIONS, PageSettings, unknownOptionProblems } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
 
 export interface CursorOptions extends PageOptions {
@@ -29,6 +29,13 @@ export interface CursorOptions extends PageOptions {
   readonly pageSizeParameter?: string | false;
 }
 
+const OPTIONS: readonly (keyof CursorOptions)[] = [
+  ...PAGE_OPTIONS,
+  'cursorParameter',
+  'pageSizeParameter',
+  'secret',
+];
+
 /**
  * Keyset pagination in any order: the cost of a page does not depend on its position, and concurrent inserts and deletes
  * neither repeat nor skip rows. A cursor is valid for its list and order, and gives no access to rows that are not
@@ -37,16 +44,21 @@ export interface CursorOptions extends PageOptions {
 export class CursorPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;
+  private readonly unknownOptions: readonly PaginationProblem[];
   private readonly seal: CursorCipher;
   private readonly isWeak: boolean;
   private readonly cursorParameter: string;
   private readonly pageSizeParameter: string | false;
 
-  constructor(options: CursorOptions) {
+  constructor(given: CursorOptions) {
+    // Without types, the secret is reported with the other problems.
+    const options = (given as CursorOptions | undefined) ?? { secret: undefined };
     this.cursorParameter = options.cursorParameter ?? 'cursor';
     this.pageSizeParameter = options.pageSizeParameter ?? 'page_size';
     this.settings = new PageSettings(options, this.pageSizeParameter, false);
     this.pageSize = this.settings.pageSize;
+    const made = { target: new.target, own: CursorPagination };
+    this.unknownOptions = unknownOptionProblems(options, OPTIONS, made);
     const secrets = secretsOf(options.secret);
     this.isWeak = secrets.length === 0 || secrets.some((secret) => secret.length < MIN_SECRET);
     this.seal = new CursorCipher(secrets);
@@ -94,6 +106,7 @@ export class CursorPagination implements Pagination {
   problems(): readonly PaginationProblem[] {
     const { cursorParameter, pageSizeParameter, isWeak } = this;
     return [
+      ...this.unknownOptions,
       ...this.settings.problems(),
       ...namesProblems({ cursorParameter, pageSizeParameter }),
       ...(isWeak

@@ -12,7 +12,7 @@ import type {
 } from '../../core/contracts/pagination.js';
 import { createPageHeaders } from './page-envelope.js';
 import { describePages } from './describe-pagination.js';
-import { offsetProblems, PageSettings } from './pagination-options.js';
+import { offsetProblems, PageSettings, unknownOptionProblems } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
 import { parseIntegerParameter } from './parse-positive-integer.js';
 
@@ -25,6 +25,8 @@ export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
   readonly maxOffset?: number;
 }
 
+const OPTIONS: readonly (keyof JsonServerOptions)[] = ['pageSize', 'maxPageSize', 'maxOffset', 'count'];
+
 /**
  * `_start=20&_end=30`, as in json-server: a plain array, with `X-Total-Count` and `Link`. A start after the last row
  * returns an empty page.
@@ -32,9 +34,11 @@ export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
 export class JsonServerPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;
+  private readonly unknownOptions: readonly PaginationProblem[];
   private readonly maxOffset: number;
 
-  constructor({ pageSize, maxPageSize = MAX_PAGE_SIZE, maxOffset, count }: JsonServerOptions = {}) {
+  constructor(options: JsonServerOptions = {}) {
+    const { pageSize, maxPageSize = MAX_PAGE_SIZE, maxOffset, count } = options;
     this.maxOffset = maxOffset ?? MAX_OFFSET;
     this.settings = new PageSettings(
       { pageSize: pageSize ?? maxPageSize, maxPageSize, style: 'headers', count: count ?? 'exact' },
@@ -42,6 +46,8 @@ export class JsonServerPagination implements Pagination {
       true,
     );
     this.pageSize = this.settings.pageSize;
+    const made = { target: new.target, own: JsonServerPagination };
+    this.unknownOptions = unknownOptionProblems(options, OPTIONS, made);
   }
 
   parameters(): readonly string[] {
@@ -88,7 +94,7 @@ export class JsonServerPagination implements Pagination {
   }
 
   problems(): readonly PaginationProblem[] {
-    return [...this.settings.problems(), ...offsetProblems(this.maxOffset)];
+    return [...this.unknownOptions, ...this.settings.problems(), ...offsetProblems(this.maxOffset)];
   }
 }
 

@@ -12,7 +12,13 @@ import type {
 } from '../../core/contracts/pagination.js';
 import { createEnvelope, createPageHeaders } from './page-envelope.js';
 import { describePages } from './describe-pagination.js';
-import { namesProblems, offsetProblems, PageSettings } from './pagination-options.js';
+import {
+  namesProblems,
+  offsetProblems,
+  PAGE_OPTIONS,
+  PageSettings,
+  unknownOptionProblems,
+} from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
 import { parseIntegerParameter } from './parse-positive-integer.js';
 
@@ -25,6 +31,13 @@ export interface LimitOffsetOptions extends PageOptions {
   readonly maxOffset?: number;
 }
 
+const OPTIONS: readonly (keyof LimitOffsetOptions)[] = [
+  ...PAGE_OPTIONS,
+  'limitParameter',
+  'offsetParameter',
+  'maxOffset',
+];
+
 /**
  * `limit=50&offset=100`, as DRF's class of that name, except that an invalid number is 400. An offset after the last row
  * returns an empty page.
@@ -32,6 +45,7 @@ export interface LimitOffsetOptions extends PageOptions {
 export class LimitOffsetPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;
+  private readonly unknownOptions: readonly PaginationProblem[];
   private readonly limitParameter: string;
   private readonly offsetParameter: string;
   private readonly maxOffset: number;
@@ -42,6 +56,8 @@ export class LimitOffsetPagination implements Pagination {
     this.maxOffset = options.maxOffset ?? MAX_OFFSET;
     this.settings = new PageSettings(options, this.limitParameter, true);
     this.pageSize = this.settings.pageSize;
+    const made = { target: new.target, own: LimitOffsetPagination };
+    this.unknownOptions = unknownOptionProblems(options, OPTIONS, made);
   }
 
   parameters(): readonly string[] {
@@ -89,6 +105,7 @@ export class LimitOffsetPagination implements Pagination {
   problems(): readonly PaginationProblem[] {
     const { limitParameter, offsetParameter } = this;
     return [
+      ...this.unknownOptions,
       ...this.settings.problems(),
       ...namesProblems({ limitParameter, offsetParameter }),
       ...offsetProblems(this.maxOffset),

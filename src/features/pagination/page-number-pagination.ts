@@ -13,7 +13,13 @@ import type {
 } from '../../core/contracts/pagination.js';
 import { createEnvelope, createPageHeaders } from './page-envelope.js';
 import { describePages } from './describe-pagination.js';
-import { namesProblems, offsetProblems, PageSettings } from './pagination-options.js';
+import {
+  namesProblems,
+  offsetProblems,
+  PAGE_OPTIONS,
+  PageSettings,
+  unknownOptionProblems,
+} from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
 import { parseDigits } from './parse-positive-integer.js';
 
@@ -28,6 +34,13 @@ export interface PageNumberOptions extends PageOptions {
 
 const LAST = 'last';
 
+const OPTIONS: readonly (keyof PageNumberOptions)[] = [
+  ...PAGE_OPTIONS,
+  'pageParameter',
+  'pageSizeParameter',
+  'maxOffset',
+];
+
 /**
  * `page=3`, as DRF's class of that name, except that an invalid `page_size` is 400. A page after the last one is 404; the
  * first page may be empty.
@@ -35,6 +48,7 @@ const LAST = 'last';
 export class PageNumberPagination implements Pagination {
   readonly pageSize: number;
   private readonly settings: PageSettings;
+  private readonly unknownOptions: readonly PaginationProblem[];
   private readonly pageParameter: string;
   private readonly pageSizeParameter: string | false;
   private readonly maxOffset: number;
@@ -45,6 +59,8 @@ export class PageNumberPagination implements Pagination {
     this.maxOffset = options.maxOffset ?? MAX_OFFSET;
     this.settings = new PageSettings(options, this.pageSizeParameter, true);
     this.pageSize = this.settings.pageSize;
+    const made = { target: new.target, own: PageNumberPagination };
+    this.unknownOptions = unknownOptionProblems(options, OPTIONS, made);
   }
 
   parameters(): readonly string[] {
@@ -109,6 +125,7 @@ export class PageNumberPagination implements Pagination {
   problems(): readonly PaginationProblem[] {
     const { pageParameter, pageSizeParameter } = this;
     return [
+      ...this.unknownOptions,
       ...this.settings.problems(),
       ...namesProblems({ pageParameter, pageSizeParameter }),
       ...offsetProblems(this.maxOffset),

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../core/errors/declaration-error.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../core/schema/limits.js';
 import type { CountKind, PaginationProblem } from '../../core/contracts/pagination.js';
@@ -22,6 +23,15 @@ export interface PageOptions {
   /** The query parameter by which clients choose `exact`, `estimated` or `none`. Default: false, disabled. */
   readonly countParameter?: string | false;
 }
+
+/** Of `PageOptions`. */
+export const PAGE_OPTIONS: readonly (keyof PageOptions)[] = [
+  'pageSize',
+  'maxPageSize',
+  'style',
+  'count',
+  'countParameter',
+];
 
 const COUNTS: readonly unknown[] = ['exact', 'estimated', false];
 const COUNT_CHOICES: Readonly<Record<string, CountKind | false>> = {
@@ -128,6 +138,25 @@ export function namesProblems(names: Readonly<Record<string, string | false>>): 
       option,
       what: `${JSON.stringify(name)} is not a valid name of a query parameter`,
       repair: 'Give a text that is not empty.',
+    }));
+}
+
+/**
+ * Unknown options, which would be ignored. Not of a subclass, which may have options of its own.
+ * @param made the class of the instance, and the one whose options are known.
+ */
+export function unknownOptionProblems(
+  options: object,
+  known: readonly string[],
+  made: { readonly target: unknown; readonly own: unknown },
+): readonly PaginationProblem[] {
+  if (made.target !== made.own) return [];
+  return Object.keys(options)
+    .filter((name) => !known.includes(name))
+    .map((option) => ({
+      option,
+      what: `"${option}" is not an option of this pagination`,
+      repair: didYouMean(option, known),
     }));
 }
 

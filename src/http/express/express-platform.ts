@@ -63,6 +63,7 @@ function registerExpressFallbacks(adapter: HttpAdapter, server: RestServer): voi
   const { router } = adapter.getInstance() as { readonly router?: RouterStack };
   const routes = new GeneratedRoutes(server);
   for (const path of listRoutePaths(router)) routes.addPath(path);
+  routes.assertSameMounts();
   for (const layer of router?.stack ?? []) makeCaseSensitive(layer, routes);
   indexRoutes(router, (path) => routes.findModelPath(path));
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {

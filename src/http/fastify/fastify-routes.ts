@@ -70,6 +70,7 @@ export class FastifyRoutes {
 
   /** Registers the routes after Nest's: one for each model, and one for all other paths of the package. */
   register(instance: FastifyInstance): void {
+    this.generatedRoutes.assertSameMounts();
     // The application's parsers run before its own actions, and none before generated operations.
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
