@@ -36,6 +36,7 @@ import { selectDefaultVersion } from './select-default-version.js';
 import type { CompilerInput } from '../compiler/compiler-input.js';
 import type { BodyReader } from '../core/schema/value-rules.js';
 import type { RoutesOf } from '../pipeline/description/describe-queries.js';
+import type { ReportError } from '../adapters/typeorm/connection/connection-limits.js';
 import type { Api, Route } from '../core/schema/route.js';
 
 /**
@@ -45,7 +46,13 @@ import type { Api, Route } from '../core/schema/route.js';
 export async function bootstrapApi(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   server.prefixRegistry.claim(options.prefix, controllers);
-  const { adapter, description, readBody } = await describeEntities(context);
+  // Resolved below, when the options are known to be right.
+  const errors: { listener?: ErrorListener | undefined } = {};
+  const { adapter, description, readBody } = await describeEntities(context, (error, about) => {
+    const { subject, requester } = about;
+    const { method = '', request } = requester?.call ?? {};
+    server.reportError(error, { subject, listener: errors.listener, method, actor: null, request });
+  });
   context.awaited.knows(description);
   const input = compilerInput(description, context);
   rejectProblems(
@@ -59,12 +66,12 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   rejectProblems(await adapter.problems(model.all), dataSource);
   for (const resource of model.all) adapter.prepare(resource);
   for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
-  const errorListener = await resolveErrorListener(context, instances);
+  errors.listener = await resolveErrorListener(context, instances);
   const listed = listedControllers(context.modules);
   const api = bindRoutes(model, { context, input, parts, listed, readBody });
   const services = pipelineServices({
     adapter,
-    permissions: permissionRules(context, errorListener),
+    permissions: permissionRules(context, errors.listener),
     authenticator: createAuthenticator(context),
     routesOf: routesByResource(api),
   });
@@ -88,7 +95,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     index: options.index,
     page: options.browsable && (await createPage(options.browsable, context)),
     errorFormat: options.errorFormat,
-    errorListener,
+    errorListener: errors.listener,
     shutdownGrace: options.shutdownGrace,
     unknownEntities: options.unknownEntities,
     order: controllers.order,
@@ -118,15 +125,16 @@ interface DescribedEntities {
   readonly readBody: BodyReader | undefined;
 }
 
-async function describeEntities({
-  options: { acquireTimeout, statementTimeout, fairShare },
-  dataSource,
-}: BootContext): Promise<DescribedEntities> {
+async function describeEntities(
+  { options: { acquireTimeout, statementTimeout, fairShare }, dataSource }: BootContext,
+  reportError: ReportError,
+): Promise<DescribedEntities> {
   const validator = await loadEntityValidator();
   const adapter = new TypeOrmAdapter(dataSource, {
     acquireTimeout,
     statementTimeout,
     fairShare,
+    reportError,
     ...validator,
   });
   await adapter.learn();

@@ -33,8 +33,11 @@ export interface ResponseShape {
   readonly view: Resource;
   /** Whether related objects replace keys and links: they are read for each page of rows. */
   readonly expands: boolean;
-  /** The rows of one page with the expanded objects. Throws 400 where the response would hold too many objects. */
-  expanded(rows: readonly Row[]): Promise<readonly Row[]>;
+  /**
+   * The rows of one page with the expanded objects. Throws 400 where the response would hold too many objects.
+   * @param transaction the one that has just written the rows.
+   */
+  expanded(rows: readonly Row[], transaction?: object): Promise<readonly Row[]>;
   represent(row: Row): Representation;
 }
 

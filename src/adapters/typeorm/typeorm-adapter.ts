@@ -31,7 +31,7 @@ import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './write/batch-writer.js';
 import { TypeOrmIdempotencyStore } from './idempotency/typeorm-response-store.js';
 import { ConnectionManager } from './connection/connection-manager.js';
-import type { ConnectionLimits } from './connection/connection-limits.js';
+import type { ConnectionSettings } from './connection/connection-limits.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
 import { TextColumns } from './metadata/text-columns.js';
@@ -58,7 +58,7 @@ interface Prepared {
   writer?: RowWriter;
 }
 
-export interface AdapterSettings extends ConnectionLimits {
+export interface AdapterSettings extends ConnectionSettings {
   readonly validate?: ValidateEntity;
   /** The validators of an entity's class that `validate` runs. */
   readonly classValidatorsOf?: (target: unknown) => ClassValidators;

@@ -4,4 +4,6 @@ export interface Requester {
   isAborted(): boolean;
   /** Identifies the caller, to limit the connections of each; undefined for the application itself. */
   readonly caller: string | undefined;
+  /** The request of the HTTP library. */
+  readonly call?: { readonly method: string; readonly request: object } | undefined;
 }

@@ -75,6 +75,8 @@ export interface RelatedPlan {
   readonly limit: number;
   /** True if the parents have just been written, as in `ExistsPlan`. */
   readonly forWriting: boolean;
+  /** The transaction that has written the parents, while it runs. */
+  readonly transaction?: object | undefined;
   readonly requester?: Requester | undefined;
 }
 
@@ -199,6 +201,7 @@ export interface UpdatePlan {
   /** For each, the reference that differs from the stored value is written. */
   readonly duplicateReferences?: readonly DuplicateReference[];
   readonly hooks: TransactionHooks;
+  readonly completed?: CompletedRows | undefined;
 }
 
 export interface DeletePlan {

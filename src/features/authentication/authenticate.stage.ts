@@ -59,16 +59,16 @@ function setCaller(context: RestContext, exchange: HttpExchange, actor: Actor): 
 /** The client of an HTTP request: identified by its actor, else by its address. */
 class HttpRequester implements Requester {
   constructor(
-    private readonly exchange: Pick<HttpExchange, 'isAborted' | 'address'>,
+    readonly call: Pick<HttpExchange, 'isAborted' | 'address' | 'method' | 'request'>,
     private readonly actor: Actor,
   ) {}
 
   isAborted(): boolean {
-    return this.exchange.isAborted();
+    return this.call.isAborted();
   }
 
   get caller(): string {
-    return callerKey({ actor: this.actor, address: this.exchange.address });
+    return callerKey({ actor: this.actor, address: this.call.address });
   }
 }
 

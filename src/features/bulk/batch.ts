@@ -1,5 +1,5 @@
 import type { Bulk } from '../../core/contracts/bulk.js';
-import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { BulkWriteError } from '../../core/errors/bulk-write-error.js';
 import type { BulkStepError } from '../../core/errors/bulk-write-error.js';
@@ -11,8 +11,6 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';
 import { requireObject } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
-import { represent } from '../../request/represent-row.js';
-import type { RestContext } from '../../request/rest-context.js';
 
 /** Throws 400 for more objects than the model allows in one request. */
 export function assertItemCount(count: number, { max }: Bulk): void {
@@ -67,21 +65,6 @@ export async function writeBatch(
   } catch (error) {
     throw error instanceof BulkWriteError ? toError(error.refusals) : error;
   }
-}
-
-/** The representations in the order of the rows; expanded objects are read once for the rows of each view. */
-export async function representRows(
-  rows: readonly Row[],
-  viewOf: (row: Row) => RestContext,
-): Promise<readonly Representation[]> {
-  const represented = new Map<Row, Representation>();
-  for (const context of new Set(rows.map(viewOf))) {
-    const ofView = rows.filter((row) => viewOf(row) === context);
-    const expanded = context.shape ? await context.shape.expanded(ofView) : ofView;
-    for await (const [index, row] of inSlices(ofView.entries()))
-      represented.set(row, represent(expanded[index] ?? row, context));
-  }
-  return rows.map((row) => represented.get(row) ?? {});
 }
 
 /** The error of a list, with the errors of each item. */

@@ -16,20 +16,13 @@ import type { JsonObject } from '../../request/request-input.js';
 import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
 import { givenFieldsWith, planCreate, planUpdate, withAliases } from '../../request/plan/plan-write.js';
+import { WrittenRows } from '../../request/represent-written-rows.js';
 import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
 import { hasWriteCondition } from '../conditional-requests/precondition.stages.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
 import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.stage.js';
-import {
-  errorsAt,
-  itemErrors,
-  planItems,
-  assertItemCount,
-  REPEATED,
-  representRows,
-  writeBatch,
-} from './batch.js';
+import { errorsAt, itemErrors, planItems, assertItemCount, REPEATED, writeBatch } from './batch.js';
 import { changeMany, deleteMany } from './change-many.js';
 import type { ChangeServices } from './change-many.js';
 
@@ -114,10 +107,12 @@ async function createMany(
   if (changing) await selectShape(changing, selector);
   const write: WriteRows = (creating, completed) =>
     writeItems(items, { creating, changing, bulk, completed }, adapter);
+  const written = new WrittenRows(context, changing);
+  const answer = written.completed;
   const { rows, replayed } = context.resource.idempotency
-    ? await idempotentWrites.runOnce(context, write, changing)
-    : { rows: await write(context, undefined), replayed: false };
-  const value = await representRows(rows, (row) => (row.changed === true ? (changing ?? context) : context));
+    ? await idempotentWrites.runOnce(context, { write, answer, changed: changing })
+    : { rows: await write(context, answer), replayed: false };
+  const value = await written.represent(rows);
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
   return Array.isArray(body) ? { ...result, value } : { ...result, value: value[0], ...createdKey(rows) };

@@ -15,18 +15,11 @@ import { rejectParametersExcept } from '../../request/parse/unknown-parameters.j
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
 import { keyCondition } from '../../request/plan/row-conditions.js';
 import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';
+import { WrittenRows } from '../../request/represent-written-rows.js';
 import type { OperationResult, RestContext } from '../../request/rest-context.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
-import {
-  errorsAt,
-  itemErrors,
-  planItems,
-  rejectDuplicates,
-  assertItemCount,
-  representRows,
-  writeBatch,
-} from './batch.js';
+import { errorsAt, itemErrors, planItems, rejectDuplicates, assertItemCount, writeBatch } from './batch.js';
 import { selectionErrors, selectObjects } from './select-objects.js';
 
 export interface ChangeServices {
@@ -45,6 +38,7 @@ export async function changeMany(
 ): Promise<OperationResult> {
   if (context.resource.shape) await selectFields(selector, false)(context);
   const body = await context.items();
+  const written = new WrittenRows(context);
   if (Array.isArray(body)) {
     const items: readonly unknown[] = body;
     rejectParametersExcept(foldFieldSelection(await context.parameters(), context.resource), true, () =>
@@ -52,12 +46,13 @@ export async function changeMany(
     );
     assertItemCount(items.length, bulk);
     const { steps, keys, name } = await planChanges(items, context);
-    const written = await writeBatch(adapter, { kind: 'batch', steps, skipsMissing: false }, (refusals) =>
+    const plan: BatchPlan = { kind: 'batch', steps, skipsMissing: false, completed: written.completed };
+    const rows = await writeBatch(adapter, plan, (refusals) =>
       itemErrors(refusals, items.length, (index) =>
         errorsAt(name, noSuchKey(keyText(keys.get(index) ?? []))),
       ),
     );
-    return { value: await representRows(written, () => context) };
+    return { value: await written.represent(rows) };
   }
   const selected = await selectObjects(context, bulk, adapter);
   const parsed = parseBody(context, 'partialUpdate', requireObject(body));
@@ -66,12 +61,17 @@ export async function changeMany(
     steps.push(await planUpdate(context, { operation: 'partialUpdate', body: parsed, where }));
   // An invalid body is an error even if no object is selected.
   if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
-  const written = await writeBatch(
+  const rows = await writeBatch(
     adapter,
-    { kind: 'batch', steps, skipsMissing: selected.keys === undefined },
+    {
+      kind: 'batch',
+      steps,
+      skipsMissing: selected.keys === undefined,
+      completed: written.completed,
+    },
     (refusals) => selectionErrors(refusals, selected),
   );
-  return { value: await representRows(written, () => context) };
+  return { value: await written.represent(rows) };
 }
 
 /** Deletes all objects that the parameters select. */

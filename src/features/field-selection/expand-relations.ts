@@ -59,18 +59,29 @@ export class Expander {
     this.remainingObjects = rules.maxObjects;
   }
 
-  /** Throws 400 if the response would contain too many objects. */
-  async expand(rows: readonly Row[], shape: ShapedObject): Promise<readonly Row[]> {
-    const expanded = await this.expandRows(rows, shape);
+  /**
+   * Throws 400 if the response would contain too many objects.
+   * @param transaction the one that has just written the rows, which may be repeated.
+   */
+  async expand(rows: readonly Row[], shape: ShapedObject, transaction?: object): Promise<readonly Row[]> {
+    if (transaction) this.remainingObjects = this.rules.maxObjects;
+    const expanded = await this.expandRows(rows, shape, transaction);
     this.remainingObjects -= this.assertLimit(countObjects(expanded));
     return expanded.map(({ row }) => row);
   }
 
-  private async expandRows(rows: readonly Row[], shape: ShapedObject): Promise<readonly ExpandedRow[]> {
+  private async expandRows(
+    rows: readonly Row[],
+    shape: ShapedObject,
+    transaction: object | undefined,
+  ): Promise<readonly ExpandedRow[]> {
     if (rows.length === 0) return [];
     const related = new Map<string, ExpandedByParent>();
     for (const expansion of shape.expansions)
-      related.set(expansion.field, await this.readRelated(rows, shape.resource, expansion));
+      related.set(
+        expansion.field,
+        await this.readRelated(rows, { parent: shape.resource, transaction }, expansion),
+      );
     return rows.map((row) => this.expandRow(row, shape.expansions, related));
   }
 
@@ -95,7 +106,7 @@ export class Expander {
   /** The related objects of these rows by identity, each with its own expanded objects. */
   private async readRelated(
     rows: readonly Row[],
-    parent: Resource,
+    { parent, transaction }: { readonly parent: Resource; readonly transaction: object | undefined },
     { many, on, where, order, nested }: Expansion,
   ): Promise<ExpandedByParent> {
     if (this.work.isLong) await this.work.pause();
@@ -112,11 +123,12 @@ export class Expander {
       most,
       limit: this.remainingObjects + 1,
       ...this.readOptions,
+      transaction,
     });
     this.assertLimit(related.length);
     // An object related to several rows is read, expanded and serialized once.
     const distinct = [...new Set(related.map(({ row }) => row))];
-    const expanded = await this.expandRows(distinct, nested);
+    const expanded = await this.expandRows(distinct, nested, transaction);
     const objects = new Map(
       distinct.map((row, index) => [row, toExpandedObject(expanded[index] ?? { row, size: 1 }, nested)]),
     );

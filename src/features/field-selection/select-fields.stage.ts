@@ -227,7 +227,8 @@ function toResponseShape(shape: ShapedObject, expander: Expander, view: Resource
   return {
     view,
     expands,
-    expanded: (rows) => (expands ? expander.expand(rows, shape) : Promise.resolve(rows)),
+    expanded: (rows, transaction) =>
+      expands ? expander.expand(rows, shape, transaction) : Promise.resolve(rows),
     represent: (row) => shape.represent(row),
   };
 }

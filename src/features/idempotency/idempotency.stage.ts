@@ -43,7 +43,16 @@ export type WriteRows = (
   completed: CompletedRows | undefined,
 ) => Promise<readonly Row[]>;
 
-export interface WrittenRows {
+/** A request that creates rows. */
+export interface Creation {
+  readonly write: WriteRows;
+  /** Represents the rows inside of their transaction. */
+  readonly answer?: CompletedRows | undefined;
+  /** The view in which the caller reads rows that an upsert has changed. */
+  readonly changed?: RestContext | undefined;
+}
+
+export interface CreatedRows {
   readonly rows: readonly Row[];
   /** True if an earlier request with the same key created the rows; they are as returned then. */
   readonly replayed: boolean;
@@ -75,18 +84,19 @@ export class IdempotentWrites {
   ) {}
 
   /** Throws 400, 409 and 422 beside the errors of `write`; 403 if the caller may no longer read those rows. */
-  async runOnce(context: RestContext, write: WriteRows, changed?: RestContext): Promise<WrittenRows> {
+  async runOnce(context: RestContext, creation: Creation): Promise<CreatedRows> {
     const { idempotency } = context;
-    if (!idempotency) return { rows: await write(context, undefined), replayed: false };
+    const { write, answer, changed } = creation;
+    if (!idempotency) return { rows: await write(context, answer), replayed: false };
     // Errors of the body come before those of the key.
     await context.items();
     const views = { created: context, changed: changed ?? context };
     const key = idempotency.key();
-    if (key === undefined) return { rows: await write(context, undefined), replayed: false };
+    if (key === undefined) return { rows: await write(context, answer), replayed: false };
     const outcome = await this.store.claim(await idempotency.claim(key));
     switch (outcome.kind) {
       case 'claimed':
-        return { rows: await this.write(outcome.claim, views, write), replayed: false };
+        return { rows: await this.write(outcome.claim, views, creation), replayed: false };
       case 'completed':
         return { rows: await this.restore(outcome.response, views), replayed: true };
       case 'other':
@@ -98,18 +108,21 @@ export class IdempotentWrites {
     }
   }
 
-  private async write(claim: Claim, views: Views, write: WriteRows): Promise<readonly Row[]> {
+  private async write(claim: Claim, views: Views, { write, answer }: Creation): Promise<readonly Row[]> {
     let stored: readonly ResponseRow[] | undefined;
+    // The stored representation is returned, even if the serializer would return another one each time.
+    const answered = (rows: readonly Row[]): readonly Row[] =>
+      rows.map((row, index) => ({ ...row, answered: stored?.[index]?.value ?? {} }));
     try {
       const written = await write(views.created, async (rows, transaction) => {
         stored = rows.map((row) => toResponseRow(row, viewContext(row, views)));
         if (!(await this.store.complete(claim, writeJson(stored), transaction)))
           throw new IdempotencyKeyConflict();
+        await answer?.(answered(rows), transaction);
       });
       // Without rows there is nothing to store.
       if (!stored) await this.store.release(claim);
-      // The stored representation is returned, even if the serializer would return another one each time.
-      return written.map((row, index) => ({ ...row, answered: stored?.[index]?.value ?? {} }));
+      return answered(written);
     } catch (error) {
       // If releasing fails too, the claim expires.
       await this.store.release(claim).catch(() => undefined);

@@ -3,9 +3,11 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { CompletedRows } from '../../core/query/plan.js';
 import type { Row } from '../../core/contracts/serializer.js';
+import type { WriteRows } from '../../features/idempotency/idempotency.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { planCreate } from '../../request/plan/plan-write.js';
 import { representExpanded } from '../../request/represent-row.js';
+import { mayFail, WrittenRows } from '../../request/represent-written-rows.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
@@ -24,18 +26,23 @@ export const create: OperationDefinition = {
 
 /** Throws the errors of a write. */
 function createRow(adapter: DataAdapter): Stage {
-  return (context) => mapMaybe(insert(context, adapter, undefined), (row) => setCreated(context, row, false));
+  return (context) => {
+    const written = mayFail(context) ? new WrittenRows(context) : undefined;
+    return mapMaybe(insert(context, adapter, written?.completed), (row) =>
+      setCreated(context, row, { written, isReplayed: false }),
+    );
+  };
 }
 
 /** Creates the row of a request with an `Idempotency-Key` once. */
 function createOnce({ adapter, idempotentWrites }: PipelineServices): Stage {
   return async (context) => {
-    const { rows, replayed } = await idempotentWrites.runOnce(context, async (read, completed) => [
-      await insert(read, adapter, completed),
-    ]);
+    const written = new WrittenRows(context);
+    const write: WriteRows = async (read, completed) => [await insert(read, adapter, completed)];
+    const { rows, replayed } = await idempotentWrites.runOnce(context, { write, answer: written.completed });
     const [row] = rows;
     if (!row) throw new Error(`No row of ${context.resource.label} was created.`);
-    await setCreated(context, row, replayed);
+    await setCreated(context, row, { written, isReplayed: replayed });
   };
 }
 
@@ -49,8 +56,15 @@ function insert(
   );
 }
 
-function setCreated(context: RestContext, row: Row, isReplayed: boolean): MaybePromise<void> {
-  return mapMaybe(representExpanded(row, context), (value) => {
+function setCreated(
+  context: RestContext,
+  row: Row,
+  { written, isReplayed }: { readonly written: WrittenRows | undefined; readonly isReplayed: boolean },
+): MaybePromise<void> {
+  const represented = written
+    ? mapMaybe(written.represent([row]), ([value]) => value)
+    : representExpanded(row, context);
+  return mapMaybe(represented, (value) => {
     context.result = { value, row, key: row.key, isReplayed };
   });
 }

@@ -3,7 +3,7 @@ import { conjunction } from '../../core/query/condition.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { parseBody, planUpdate } from '../../request/plan/plan-write.js';
-import { representExpanded } from '../../request/represent-row.js';
+import { WrittenRows } from '../../request/represent-written-rows.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { PipelineServices } from '../pipeline-services.js';
 import type { OperationDefinition } from './operation-definition.js';
@@ -64,7 +64,9 @@ async function updateRow(
     where: precondition ? conjunction([where, precondition.where]) : where,
     expected: precondition?.expected,
   });
-  const row = await adapter.write(plan);
+  const written = new WrittenRows(context);
+  const row = await adapter.write(written.completed ? { ...plan, completed: written.completed } : plan);
   if (!row) throw await preconditions.explainFailure(context, where);
-  context.result = { value: await representExpanded(row, context), row };
+  const [value] = await written.represent([row]);
+  context.result = { value, row };
 }

@@ -1,3 +1,5 @@
+import type { Requester } from '../../../core/contracts/requester.js';
+
 /** Limits on the use of connections. Times are in milliseconds. */
 export interface ConnectionLimits {
   /** How long a request waits for a connection. */
@@ -6,4 +8,14 @@ export interface ConnectionLimits {
   readonly statementTimeout: number | undefined;
   /** Whether one caller has to leave at least one connection of the pool to others. */
   readonly fairShare: boolean;
+}
+
+/** Reports an error that changes no response. `subject` is the text of the log. */
+export type ReportError = (
+  error: unknown,
+  about: { subject: string; requester: Requester | undefined },
+) => void;
+
+export interface ConnectionSettings extends ConnectionLimits {
+  readonly reportError?: ReportError | undefined;
 }

@@ -6,7 +6,7 @@ import type { Records, Statement } from '../../../sql/statement.js';
 import { RetryBudget } from './retry-budget.js';
 import { ConnectionErrors } from './connection-errors.js';
 import { ConnectionLock } from './connection-lock.js';
-import type { ConnectionLimits } from './connection-limits.js';
+import type { ConnectionSettings } from './connection-limits.js';
 import { DriverQueries } from './driver-queries.js';
 import { withPooledConnection, poolOf } from './postgres-pool.js';
 import type { PoolRules } from './postgres-pool.js';
@@ -23,6 +23,8 @@ import { attemptTransaction } from './transaction.js';
 import type { Attempt } from './transaction.js';
 
 const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
+
+const AFTER_COMMIT = 'A write is committed, and afterTransactionCommit of a subscriber has failed';
 
 /**
  * Acquires connections of a data source and releases them: one for related reads outside of a transaction, one for each
@@ -44,7 +46,7 @@ export class ConnectionManager {
   constructor(
     private readonly dataSource: DataSource,
     private readonly dialect: Dialect,
-    private readonly limits: ConnectionLimits,
+    private readonly limits: ConnectionSettings,
   ) {
     const reads = new CancellableReads(dialect, limits.statementTimeout);
     this.failures = new DatabaseFailures(dialect);
@@ -235,7 +237,17 @@ export class ConnectionManager {
     requester?: Requester,
   ): Promise<Result> {
     const { dataSource, dialect, sqlite, failures, limits } = this;
-    const parts = { dataSource, dialect, sqlite, failures, patience: limits.acquireTimeout };
+    const reportError = (error: unknown): void => {
+      limits.reportError?.(error, { subject: AFTER_COMMIT, requester });
+    };
+    const parts = {
+      dataSource,
+      dialect,
+      sqlite,
+      failures,
+      patience: limits.acquireTimeout,
+      reportError,
+    };
     const use = (acquired: PooledRunner): Promise<Attempt<Result>> =>
       attemptTransaction(acquired, work, parts);
     const once = (): Promise<Attempt<Result>> =>

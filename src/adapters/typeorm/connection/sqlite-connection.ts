@@ -149,7 +149,7 @@ export class SqliteConnection {
       await queryRunner.commitTransaction();
     } catch (error) {
       // A 503 instead of a retry of the whole transaction.
-      throw isLocked(error) ? new DatabaseUnavailable({ cause: error }) : error;
+      throw isLocked(error) && this.isInTransaction ? new DatabaseUnavailable({ cause: error }) : error;
     } finally {
       this.patience = undefined;
     }

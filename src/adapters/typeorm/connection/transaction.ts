@@ -18,16 +18,17 @@ interface TransactionParts {
   readonly failures: DatabaseFailures;
   /** How long a transaction on SQLite waits for those of the application, and for readers, in milliseconds. */
   readonly patience: number;
+  readonly reportError: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Runs `work` in a transaction on an acquired query runner: commits, or rolls back and returns the error. Throws if the
- * error came after the COMMIT.
+ * Runs `work` in a transaction on an acquired query runner: commits, or rolls back and returns the error. An error of the
+ * application after the COMMIT is reported: everything is written then.
  */
 export async function attemptTransaction<Result>(
   acquired: PooledRunner,
   work: (runner: QueryRunner) => Promise<Result>,
-  { dataSource, dialect, sqlite, failures, patience }: TransactionParts,
+  { dataSource, dialect, sqlite, failures, patience, reportError }: TransactionParts,
 ): Promise<Attempt<Result>> {
   const { runner } = acquired;
   const transaction = sqlite
@@ -35,16 +36,21 @@ export async function attemptTransaction<Result>(
     : new PooledTransaction(runner);
   let restoring: readonly string[] = [];
   let hasBegun = false;
+  let done: Attempt<Result> | undefined;
   try {
     await transaction.begin();
     hasBegun = true;
     restoring = await prepareSession(runner, dataSource, dialect);
-    const result = await work(runner);
+    done = { kind: 'done', result: await work(runner) };
     await transaction.commit();
-    return { kind: 'done', result };
+    return done;
   } catch (error) {
-    // After a COMMIT everything is written, and a second attempt would write it twice.
-    if (!transaction.isOpen) throw error;
+    if (!transaction.isOpen) {
+      // The application rolls its own transaction back, because of the error.
+      if (!done || transaction.isNested) throw error;
+      reportError?.(error);
+      return done;
+    }
     acquired.broken ||= !(await transaction.rollback());
     acquired.broken ||= failures.isConnectionLost(error);
     return { kind: 'undone', error, hasBegun };
@@ -68,12 +74,16 @@ interface Transaction {
   commit(): Promise<void>;
   /** Whether a rollback is possible. False after COMMIT, even if a later step fails. */
   readonly isOpen: boolean;
+  /** Whether it is a savepoint in a transaction of the application. */
+  readonly isNested: boolean;
   /** Rolls back. False if the connection may still be inside the transaction, and so cannot be reused. */
   rollback(): Promise<boolean>;
 }
 
 /** A transaction on a pooled connection, which it holds exclusively until the release. */
 class PooledTransaction implements Transaction {
+  readonly isNested = false;
+
   constructor(private readonly runner: QueryRunner) {}
 
   get isOpen(): boolean {
@@ -106,7 +116,7 @@ class SqliteTransaction implements Transaction {
    * Whether the application has a transaction around this one. TypeORM does not know one that was begun with a
    * statement of the application's own.
    */
-  private readonly isNested: boolean;
+  readonly isNested: boolean;
   private readonly previous: Readonly<Pick<SqliteRunner, 'isTransactionActive' | 'transactionDepth'>>;
   private readonly depthAround: number;
   private isBegun = false;
@@ -152,10 +162,13 @@ class SqliteTransaction implements Transaction {
         throw new Error('A transaction was begun inside the one of a write, and not ended.');
       await pause(10);
     }
-    await (this.isNested
-      ? this.queryRunner.commitTransaction()
-      : this.connection.commitWithin(this.patience, this.queryRunner));
-    this.restore();
+    try {
+      await (this.isNested
+        ? this.queryRunner.commitTransaction()
+        : this.connection.commitWithin(this.patience, this.queryRunner));
+    } finally {
+      if (!this.isOpen) this.restore();
+    }
   }
 
   async rollback(): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { RelatedPlan } from '../../../core/query/plan.js';
-import type { QueryRunner } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { RelatedRow } from '../../../core/data-adapter.js';
 import { keyText } from '../../../core/values/keys.js';
@@ -61,5 +61,7 @@ async function readOnce(
       return row ? [{ identity: decodeRecord(parent, identity, dialect), row }] : [];
     });
   };
+  const within = (plan.transaction as EntityManager | undefined)?.queryRunner;
+  if (within) return read(within);
   return connections.reading(plan.forWriting ? 'primary' : 'replica', read, plan.requester);
 }

@@ -49,9 +49,18 @@ export async function writeEach(
     stepErrors.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
   }
   throwStepErrors(stepErrors);
-  await runHook(completed, written, { runner, dialect });
+  try {
+    await runHook(completed, written, { runner, dialect });
+  } catch (error) {
+    throw isRestException(error)
+      ? new CompletionError('The last step of a batch failed', { cause: error })
+      : error;
+  }
   return written;
 }
+
+/** An error after all steps, which is the error of none of them. */
+export class CompletionError extends Error {}
 
 /** An earlier step may have changed the row since it was read, through a hook, a listener or a trigger. */
 function isStale(

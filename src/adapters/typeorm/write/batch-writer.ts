@@ -14,6 +14,7 @@ import { NO_ERRORS, notFound } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {
   checkAll,
+  CompletionError,
   DELETED,
   isInvalidInput,
   MISSING,
@@ -64,6 +65,7 @@ export class BatchWriter {
           });
         }, requesterOf(plan));
       } catch (error) {
+        if (error instanceof CompletionError) throw error.cause;
         if (upserts && attempt < MAX_ATTEMPTS && this.isUniqueViolation(error)) continue;
         const translated = error instanceof BulkWriteError ? error : await at?.translateError(error);
         if (!isInvalidInput(translated)) throw translated ?? error;

@@ -125,7 +125,7 @@ export class DirectWriter implements RowWriter {
   /** Whether no hook, listener, subscriber or trigger takes part in this write. */
   private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): MaybePromise<boolean> {
     const { errors, hooks } = plan;
-    if (plan.kind === 'create' && plan.completed) return false;
+    if (plan.completed) return false;
     if (
       hooks.before ||
       hooks.after ||

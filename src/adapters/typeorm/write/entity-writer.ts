@@ -193,7 +193,9 @@ export class EntityWriter extends StepWriter {
     const precise = this.precise?.ofUpdated(entity, plan.values, change.storedJson) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    return this.readBack(identity, plan.after, runner);
+    const row = await this.readBack(identity, plan.after, runner);
+    await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
+    return row;
   }
 
   prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {

@@ -74,7 +74,11 @@ export class JunctionWriter extends StepWriter {
         }));
         changed = after;
         return prepared(
-          () => this.replace(before, after, { where: plan.after, runner }),
+          async () => {
+            const row = await this.replace(before, after, { where: plan.after, runner });
+            await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
+            return row;
+          },
           mergeErrors([plan.errors, errors]),
         );
       },
