@@ -68,7 +68,9 @@ const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
 /** Reads 64-bit integers as text, because JavaScript's numbers have 53 bits. */
 function read(column: string, type: DataType): string {
   if (type.kind === 'bigint') return `CAST(${column} AS TEXT)`;
-  if (type.kind === 'json' && type.packed === true) return `json(${column})`;
+  // Text in the form of RFC 8259, or JSONB: `json` fails for what is neither.
+  if (type.kind === 'json' && type.packed === true)
+    return `CASE WHEN json_valid(${column}, 5) THEN json(${column}) ELSE ${column} END`;
   return type.kind === 'decimal'
     ? `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END`
     : column;

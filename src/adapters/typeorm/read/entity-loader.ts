@@ -7,6 +7,7 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { hasExactNumbers, plainValue } from '../../../core/values/exact-numbers.js';
 import { keyText } from '../../../core/values/keys.js';
+import { loadEntities } from '../unreadable-json.js';
 import { identityOf, whereIdentity } from '../write/entity-values.js';
 import { listensTo } from '../write/subscriber-events.js';
 import { fromProperty } from '../write/property-values.js';
@@ -94,15 +95,23 @@ export class EntityLoader {
   ): Promise<ReadonlyMap<string, ObjectLiteral>> {
     const entities: ObjectLiteral[] = [];
     for (let at = 0; at < identities.length; at += LOADED_AT_ONCE) {
-      const builder = runner.manager
-        .getRepository<ObjectLiteral>(this.metadata.target)
-        .createQueryBuilder('entity')
-        .setFindOptions({ loadEagerRelations: false });
-      entities.push(...(await this.whereKeys(builder, identities.slice(at, at + LOADED_AT_ONCE)).getMany()));
+      const keys = identities.slice(at, at + LOADED_AT_ONCE);
+      entities.push(...(await loadEntities(runner, () => this.select(keys, runner).getMany())));
     }
     return new Map(
       entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]),
     );
+  }
+
+  private select(
+    identities: readonly (readonly Json[])[],
+    { manager }: QueryRunner,
+  ): SelectQueryBuilder<ObjectLiteral> {
+    const builder = manager
+      .getRepository<ObjectLiteral>(this.metadata.target)
+      .createQueryBuilder('entity')
+      .setFindOptions({ loadEagerRelations: false });
+    return this.whereKeys(builder, identities);
   }
 
   private whereKeys(

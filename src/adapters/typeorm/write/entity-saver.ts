@@ -3,6 +3,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
+import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
 import { classOf } from '../metadata/inheritance.js';
 import { applyValues, columnIds, identityOf, setRelation, whereIdentity } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
@@ -135,12 +136,14 @@ export class EntitySaver {
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[]> {
     await this.parts.related?.load(entity, runner);
-    const save = (): Promise<void> =>
+    const saveOnce = (): Promise<void> =>
       saveWithout(entity, change.unchanged, () =>
         this.saveColumnsOnce(entity, change, () =>
           runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
         ),
       );
+    const save = (): Promise<void> =>
+      hasUnreadableJson(entity) ? withUnreadableJson(runner, saveOnce) : saveOnce();
     // Changes by a hook are not known by name.
     const only = this.arrays && !change.hooked ? this.columnsOf(change.values) : undefined;
     return this.writeEntity(entity, () => this.saveInTree(entity, { change, runner, save }), only);

@@ -1,6 +1,7 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { loadEntities } from '../unreadable-json.js';
 
 /** The relations of a loaded object, as the `relations` option of TypeORM's `find`. */
 interface Tree {
@@ -64,11 +65,13 @@ async function loadRelated(
     if (!column || value === null || value === undefined) return;
     column.setEntityValue(where, value);
   }
-  const found = await runner.manager.findOne<ObjectLiteral>(relation.inverseEntityMetadata.target, {
-    where,
-    relations: toRelationsOption(nested),
-    loadEagerRelations: false,
-  });
+  const found = await loadEntities(runner, () =>
+    runner.manager.findOne<ObjectLiteral>(relation.inverseEntityMetadata.target, {
+      where,
+      relations: toRelationsOption(nested),
+      loadEagerRelations: false,
+    }),
+  );
   if (!found) return;
   // Keeps the key that is written, whatever the driver loads for it.
   for (const { column, value } of keys) column?.setEntityValue(found, value);

@@ -5,6 +5,7 @@ import { conjunction, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { loadEntities } from '../unreadable-json.js';
 import { identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
 import { selectForUpdate } from './select-for-update.js';
@@ -39,11 +40,13 @@ export class LoadedEntities {
   /** Loads an entity with the keys of its forward relations, as validators and listeners expect them. */
   async load(identity: readonly Json[], runner: QueryRunner): Promise<ObjectLiteral | null> {
     const relations = this.forward;
-    const entity = await runner.manager.findOne<ObjectLiteral>(this.metadata.target, {
-      where: whereIdentity(identity, this.resource, this.metadata),
-      loadEagerRelations: false,
-      ...(relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {}),
-    });
+    const entity = await loadEntities(runner, () =>
+      runner.manager.findOne<ObjectLiteral>(this.metadata.target, {
+        where: whereIdentity(identity, this.resource, this.metadata),
+        loadEagerRelations: false,
+        ...(relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {}),
+      }),
+    );
     if (!entity) return null;
     this.setEmptyToNull(entity);
     if (this.embeddedKeys.length > 0) await this.loadEmbeddedKeys(entity, identity, runner);

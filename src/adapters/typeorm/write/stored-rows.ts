@@ -9,6 +9,7 @@ import { decodeRecord, readColumns, selectList } from '../../../sql/select-colum
 import { Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
+import { isSyntaxError } from '../unreadable-json.js';
 import { identityOf, setRelation } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
 
@@ -59,13 +60,14 @@ export class StoredRows {
     });
   }
 
-  /** Undefined if the driver has rounded the key, by which the row would not be found. */
+  /** Undefined if the driver has rounded the key, by which the row would not be found, or cannot read a value. */
   read(record: readonly unknown[]): StoredRow | undefined {
     const { identity } = this.resource;
     const key = decodeRecord(record, identity, this.tools.dialect);
     const hasVersion = this.tools.dialect.returning?.rowVersion !== undefined;
     const values = record.slice(identity.length + (hasVersion ? 1 : 0));
-    const entity = this.build(values);
+    const entity = this.tryBuild(values);
+    if (!entity) return undefined;
     const { metadata } = this.parts;
     return identityOf(entity, this.resource, metadata).every((value, index) => value === key[index])
       ? { entity, state: hasVersion ? [record[identity.length]] : values }
@@ -85,6 +87,15 @@ export class StoredRows {
   private columnsIn(alias: string): readonly string[] {
     const { driver } = this.parts.dataSource;
     return this.parts.columns.map(({ databaseName }) => `${alias}.${driver.escape(databaseName)}`);
+  }
+
+  private tryBuild(values: readonly unknown[]): ObjectLiteral | undefined {
+    try {
+      return this.build(values);
+    } catch (error) {
+      if (isSyntaxError(error)) return undefined;
+      throw error;
+    }
   }
 
   private build(values: readonly unknown[]): ObjectLiteral {
