@@ -80,6 +80,7 @@ export type {
   PaginationProblem,
 } from './core/contracts/pagination.js';
 export { CsvRenderer } from './features/rendering/csv-renderer.js';
+export type { CsvOptions } from './features/rendering/csv-renderer.js';
 export { NdjsonRenderer } from './features/rendering/ndjson-renderer.js';
 export type { RenderedRows, Renderer } from './core/contracts/renderer.js';
 export type { ErrorContext, ErrorListener } from './core/contracts/error-listener.js';

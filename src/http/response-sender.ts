@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { isPromise } from '../core/maybe-promise.js';
+import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { errorResponse } from '../request/response/error-response.js';
 import type { ErrorOrigin, ErrorResponse } from '../request/response/error-response.js';
@@ -44,9 +45,18 @@ export class ResponseSender {
       format: registeredApi?.errorFormat ?? 'drf',
       isBeforePipeline,
     });
-    const sent = this.send(exchange, withoutDialog(exchange, response, registeredApi?.page));
+    const shown = withoutDialog(exchange, response, registeredApi?.page);
+    const sent = this.send(exchange, this.withAcceptPatch(exchange, shown));
     if (logged) this.reportError(exchange, error, response.status);
     return sent;
+  }
+
+  /** RFC 5789: the media types of a PATCH, where its own type is not among them. A method of the application may read others. */
+  private withAcceptPatch(exchange: ServerExchange, response: RestResponse): RestResponse {
+    if (response.status !== 415 || exchange.method !== 'PATCH') return response;
+    const { location } = this.states.getState(exchange);
+    if (location.kind !== 'route' || location.match.route.actions.has('PATCH')) return response;
+    return { ...response, headers: { ...response.headers, 'Accept-Patch': JSON_MEDIA_TYPE } };
   }
 
   /** A stream that fails has closed the connection, so its error can only be reported. */

@@ -125,6 +125,7 @@ export function readJsonItems(
   body: ReceivedBody,
   contentType: string | undefined,
 ): JsonObject | readonly unknown[] {
+  if (body.kind === 'too-large') throw new BodyTooLarge(true);
   const value = decodeBody(body, contentType);
   return Array.isArray(value) ? (value as readonly unknown[]) : requireObject(value);
 }

@@ -315,6 +315,7 @@ const EXPORTED_TYPES = [
   'IdempotencyOptions',
   'CountKind',
   'CountResult',
+  'CsvOptions',
   'CursorOptions',
   'CursorPosition',
   'DescribedValue',

@@ -132,6 +132,18 @@ onEachDatabase('bulk writes', (database) => {
       expect((await client.post(ITEMS, items.slice(1))).status).toBe(201);
     });
 
+    test('that is too large for a body says what helps', async () => {
+      const items = Array.from({ length: 20 }, (_, index) => ({ code: `c${index}`, note: 'x'.repeat(6000) }));
+      expect(await client.post(ITEMS, items)).toMatchObject({
+        status: 413,
+        json: {
+          detail:
+            'Request body is too large. Send fewer objects at once, or raise the limit of the body parser.',
+        },
+      });
+      expect(await stored()).toEqual([]);
+    });
+
     test('under grants: none is made where one may not be', async () => {
       expect(
         (
@@ -317,6 +329,18 @@ onEachDatabase('bulk writes', (database) => {
       });
       expect(await stored()).toEqual(['a 1 me', 'b 2 all']);
       expect(await client.patch(ITEMS, [])).toMatchObject({ status: 200, json: [] });
+    });
+
+    test('does not exchange unique values: its objects are written one after the other', async () => {
+      await make([{ code: 'a' }, { code: 'b' }]);
+      const [one, other] = (await client.get(ITEMS)).json as { id: number }[];
+      expect(
+        await client.patch(ITEMS, [
+          { id: one?.id, code: 'b' },
+          { id: other?.id, code: 'a' },
+        ]),
+      ).toMatchObject({ status: 400, json: [{ code: ['This field must be unique.'] }, {}] });
+      expect(await stored()).toEqual(['a 0 all', 'b 0 all']);
     });
 
     test('tells what is wrong with which, and changes none', async () => {

@@ -722,7 +722,9 @@ describe.each(READERS)('an application with %s', (_name, nest) => {
         unsupported('application/x-www-form-urlencoded'),
         allow,
       );
-      expectError(await send('{}', {}), 415, unsupported(''), allow);
+      const untyped = await send('{}', {});
+      expectError(untyped, 415, unsupported(''), allow);
+      expect(untyped.headers['accept-patch']).toBe(method === 'PATCH' ? 'application/json' : undefined);
     }
     for (const raw of ['{"title": ', HUGE]) {
       expectError(

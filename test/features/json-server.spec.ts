@@ -216,6 +216,15 @@ onEachDatabase('the dialect of json-server', (database) => {
       ['_start=4&_end=400', [5], '5', 'items 4-4/5'],
       ['_start=9&_end=10', [], '5', 'items */5'],
       ['_end=1&price=20', [4], '2', 'items 0-0/2'],
+      ['_start=1&_limit=2', [2, 3], '5', 'items 1-2/5'],
+      ['_limit=2', [1, 2], '5', 'items 0-1/5'],
+      ['_page=2&_limit=2', [3, 4], '5', 'items 2-3/5'],
+      ['_page=3&_per_page=2', [5], '5', 'items 4-4/5'],
+      ['_page=2', [5], '5', 'items 4-4/5'],
+      ['_page=9&_per_page=1', [], '5', 'items */5'],
+      ['_limit=400', [1, 2, 3, 4], '5', 'items 0-3/5'],
+      ['_end=0', [], '5', 'items */5'],
+      ['_start=3&_end=3', [], '5', 'items */5'],
     ])('%j', async (query, kept, total, range) => {
       const { headers, json } = await started.client.get(`${SCROLLS}?${query}`, ANN);
       expect([
@@ -235,15 +244,34 @@ onEachDatabase('the dialect of json-server', (database) => {
       );
     });
 
+    test('of a number are led to by their numbers', async () => {
+      const { headers } = await started.client.get(`${SCROLLS}?_page=2&_limit=2`, ANN);
+      const at = (page: number): string =>
+        `<http://127.0.0.1:${started.port}${SCROLLS}?_limit=2&_page=${page}>`;
+      expect(headers.link).toBe(
+        `${at(1)}; rel="first", ${at(1)}; rel="prev", ${at(3)}; rel="next", ${at(3)}; rel="last"`,
+      );
+      const limited = await started.client.get(`${SCROLLS}?_limit=2`, ANN);
+      expect(limited.headers.link).toContain(`${SCROLLS}?_start=2&_end=4>; rel="next"`);
+    });
+
     test('that cannot be are errors', async () => {
       expect(await ids('_start=x')).toEqual([400, { _start: ['A valid integer is required.'] }]);
       expect(await ids('_start=11')).toEqual([
         400,
         { _start: ['Ensure this value is less than or equal to 10.'] },
       ]);
-      expect(await ids('_start=3&_end=3')).toEqual([
+      expect(await ids('_page=0')).toEqual([
         400,
-        { _end: ['Ensure this value is greater than or equal to 4.'] },
+        { _page: ['Ensure this value is greater than or equal to 1.'] },
+      ]);
+      expect(await ids('_page=12&_limit=1')).toEqual([
+        400,
+        { _page: ['Ensure this value is less than or equal to 11.'] },
+      ]);
+      expect(await ids('_page=1&_start=0')).toEqual([
+        400,
+        { _page: ['Send either "_page", or "_start" and "_end".'] },
       ]);
     });
   });

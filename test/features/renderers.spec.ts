@@ -132,6 +132,13 @@ class Plain {
   id: number;
 }
 
+@Restify({ app: 'forms', renderers: [new CsvRenderer({ bom: true })] })
+@Entity('forms_marked')
+class Marked {
+  @PrimaryGeneratedColumn()
+  id: number;
+}
+
 const ENTRIES = '/rest/v1/forms/entry/';
 const CLERK = { 'x-name': 'clerk' };
 const CSV = 'text/csv; charset=utf-8; header=present';
@@ -150,7 +157,7 @@ onEachDatabase('other forms than JSON', (database) => {
   beforeAll(async () => {
     started = await startApp({
       database,
-      entities: [Entry, Book, Tag, Plain],
+      entities: [Entry, Book, Tag, Plain, Marked],
       configure: (app) => app.use(asActor),
     });
     const { client } = started;
@@ -162,6 +169,14 @@ onEachDatabase('other forms than JSON', (database) => {
     await client.post(ENTRIES, { text: null, book: 1 });
   });
   afterAll(() => started.close());
+
+  test('a list as CSV begins with a byte order mark where the renderer says so', async () => {
+    const listed = await started.client.get('/rest/v1/forms/marked/', { headers: { accept: 'text/csv' } });
+    expect(listed.text).toBe('\ufeffid\r\n');
+    await started.client.post('/rest/v1/forms/marked/', {});
+    const { text } = await started.client.get('/rest/v1/forms/marked/?format=csv');
+    expect(text).toBe('\ufeffid\r\n1\r\n');
+  });
 
   test('a list as CSV: a line of names, a line a row, quotes doubled, and nothing that a spreadsheet runs', async () => {
     const { status, headers, text } = await started.client.get(ENTRIES, { headers: { accept: 'text/csv' } });
@@ -354,6 +369,8 @@ describe('which form an answer takes', () => {
 
   test.each([
     [undefined, 'application/json'],
+    [',', 'application/json'],
+    [' , ,', 'application/json'],
     ['*/*', 'application/json'],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
     ['text/csv, application/json', 'application/json'],

@@ -23,7 +23,7 @@ export interface CursorPosition {
   readonly inclusive: boolean;
 }
 
-/** The window of rows in one response: at most `limit` rows. */
+/** The window of rows in one response: at most `limit` rows. Only an offset may have a limit of 0, an empty page. */
 export type PageWindow =
   | { readonly kind: 'offset'; readonly limit: number; readonly offset: number }
   /** The last page if all have `limit` rows. The rows are counted first, and it is 404 if it would begin after `maxOffset`. */

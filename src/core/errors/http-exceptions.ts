@@ -147,7 +147,14 @@ export class PreconditionFailed extends RestException {
 
 /** 413. */
 export class BodyTooLarge extends RestException {
-  readonly answer = detail(413, 'Request body is too large.');
+  readonly answer: RestErrorResponse;
+
+  /** @param isList whether the body may be a list, whose number of objects says nothing of their size. */
+  constructor(isList = false) {
+    super('The body of a request is too large');
+    const repair = ' Send fewer objects at once, or raise the limit of the body parser.';
+    this.answer = detail(413, `Request body is too large.${isList ? repair : ''}`);
+  }
 }
 
 /** 415. `mediaType` is the text of the request, or empty without one. */

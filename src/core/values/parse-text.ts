@@ -3,7 +3,7 @@ import type { TypeOf, DataKind, DataType } from '../schema/data-type.js';
 import { parseDatetime } from './dates.js';
 import { invalid, valid } from './parse-result.js';
 import type { Outcome } from './parse-result.js';
-import { parseValue } from './parse-value.js';
+import { parseBoolean, parseValue } from './parse-value.js';
 import { unstorableText } from './texts.js';
 
 function withoutExactness({ exact: _, ...type }: TypeOf<'decimal'>): TypeOf<'decimal'> {
@@ -29,6 +29,20 @@ const FORM_MESSAGES: Partial<Record<DataKind, string>> = {
   interval: 'Enter a valid duration.',
 };
 
+function parseByType(text: string, type: DataType): Outcome<Json> {
+  switch (type.kind) {
+    case 'datetime':
+      return parseInstant(text, type);
+    case 'boolean':
+      return parseBoolean(text.toLowerCase());
+    case 'decimal':
+      // A number with more digits than the database stores is valid in a comparison.
+      return parseValue(text, withoutExactness(type));
+    default:
+      return parseValue(text, type);
+  }
+}
+
 /**
  * Parses a value of a filter in a URL; errors are django-filter's messages (contract 4.4). Strings are not trimmed, because
  * `=` is exact.
@@ -37,11 +51,7 @@ export function parseText(text: string, type: DataType): Outcome<Json> {
   const unstorable = unstorableText(text);
   if (unstorable !== undefined) return invalid(unstorable);
   if (type.kind === 'string') return valid(text);
-  // A number with more digits than the database stores is valid in a comparison.
-  const outcome =
-    type.kind === 'datetime'
-      ? parseInstant(text, type)
-      : parseValue(text, type.kind === 'decimal' ? withoutExactness(type) : type);
+  const outcome = parseByType(text, type);
   if (!outcome.errors) return outcome;
   const message = FORM_MESSAGES[type.kind];
   return message === undefined || outcome.errors[0]?.startsWith('Ensure') ? outcome : invalid(message);

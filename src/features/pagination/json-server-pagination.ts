@@ -3,7 +3,6 @@ import type {
   Page,
   PageResponse,
   PageContext,
-  PageLink,
   PageQuery,
   PageRequest,
   Pagination,
@@ -14,6 +13,7 @@ import { createPageHeaders } from './page-envelope.js';
 import { describePages } from './describe-pagination.js';
 import { offsetProblems, PageSettings, unknownOptionProblems } from './pagination-options.js';
 import type { PageOptions } from './pagination-options.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { parseIntegerParameter } from './parse-positive-integer.js';
 
 export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
@@ -28,8 +28,8 @@ export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
 const OPTIONS: readonly (keyof JsonServerOptions)[] = ['pageSize', 'maxPageSize', 'maxOffset', 'count'];
 
 /**
- * `_start=20&_end=30`, as in json-server: a plain array, with `X-Total-Count` and `Link`. A start after the last row
- * returns an empty page.
+ * `_start=20&_end=30`, `_start=20&_limit=10` or `_page=3&_limit=10` (also `_per_page`), as in json-server: a plain array, with
+ * `X-Total-Count` and `Link`. A start after the last row returns an empty page.
  */
 export class JsonServerPagination implements Pagination {
   readonly pageSize: number;
@@ -51,38 +51,71 @@ export class JsonServerPagination implements Pagination {
   }
 
   parameters(): readonly string[] {
-    return ['_start', '_end'];
+    return ['_start', '_end', '_limit', '_page', '_per_page'];
   }
 
   page({ parameters }: PageQuery): PageRequest {
+    const { maxPageSize } = this.settings;
+    const size =
+      parseIntegerParameter('_limit', parameters, { min: 1 }) ??
+      parseIntegerParameter('_per_page', parameters, { min: 1 });
+    const limit = Math.min(size ?? this.pageSize, maxPageSize);
+    const number = parseIntegerParameter('_page', parameters, { min: 1 });
+    const count = this.settings.counting(parameters);
+    if (number !== undefined) {
+      if (['_start', '_end'].some((name) => hasValue(name, parameters)))
+        throw InvalidInput.of('_page', 'Send either "_page", or "_start" and "_end".');
+      const max = Math.floor(this.maxOffset / limit) + 1;
+      parseIntegerParameter('_page', parameters, { min: 1, max });
+      return { window: { kind: 'offset', limit, offset: (number - 1) * limit }, count };
+    }
     const offset = parseIntegerParameter('_start', parameters, { min: 0, max: this.maxOffset }) ?? 0;
-    const end = parseIntegerParameter('_end', parameters, { min: offset + 1 });
-    const limit = end === undefined ? this.pageSize : Math.min(end - offset, this.settings.maxPageSize);
-    return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
+    const end = parseIntegerParameter('_end', parameters, { min: 0 });
+    const rows = end === undefined ? limit : Math.min(Math.max(end - offset, 0), maxPageSize);
+    return { window: { kind: 'offset', limit: rows, offset }, count };
   }
 
-  present(page: Page, { link }: PageContext): PageResponse {
+  present(page: Page, { link, parameters }: PageContext): PageResponse {
     const { limit, offset = 0, more, count } = page;
-    const next = more ? at(offset + limit, limit, link) : undefined;
-    const previous = offset > 0 ? at(Math.max(offset - limit, 0), limit, link) : undefined;
+    // `_end` is not behind `_start`: there is no page of this size before or after it.
+    if (limit === 0) return createPageHeaders({ next: undefined, previous: undefined }, page);
+    const at = (start: number): string =>
+      hasValue('_page', parameters)
+        ? link({ _page: String(start / limit + 1) })
+        : link({
+            _start: String(start),
+            _end: String(start + limit),
+            _limit: undefined,
+            _per_page: undefined,
+          });
+    const next = more ? at(offset + limit) : undefined;
+    const previous = offset > 0 ? at(Math.max(offset - limit, 0)) : undefined;
     const last =
-      count?.exact === true
-        ? at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
-        : undefined;
-    return createPageHeaders({ next, previous, first: at(0, limit, link), last }, page);
+      count?.exact === true ? at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit) : undefined;
+    return createPageHeaders({ next, previous, first: at(0), last }, page);
   }
 
   describe(): PaginationDescription {
     const { pageSize, maxPageSize } = this.settings;
+    const size = {
+      description: `The number of rows of a page, ${maxPageSize} at most; left out, ${pageSize}.`,
+      schema: { type: 'integer', minimum: 1 },
+    };
     const place = {
       _start: {
         description: 'The number of rows to skip.',
         schema: { type: 'integer', minimum: 0, maximum: this.maxOffset },
       },
       _end: {
-        description: `The row before which the page ends, ${maxPageSize} behind \`_start\` at most; left out, ${pageSize} behind it.`,
+        description: `The row before which the page ends, ${maxPageSize} behind \`_start\` at most. The page is empty if it is not behind \`_start\`.`,
+        schema: { type: 'integer', minimum: 0 },
+      },
+      _page: {
+        description: 'The number of the page, from 1; not with `_start` and `_end`.',
         schema: { type: 'integer', minimum: 1 },
       },
+      _limit: size,
+      _per_page: size,
     } as const;
     return describePages({
       settings: this.settings,
@@ -98,6 +131,6 @@ export class JsonServerPagination implements Pagination {
   }
 }
 
-function at(start: number, limit: number, link: PageLink): string {
-  return link({ _start: String(start), _end: String(start + limit) });
+function hasValue(name: string, parameters: ReadonlyMap<string, string>): boolean {
+  return (parameters.get(name) ?? '') !== '';
 }

@@ -209,7 +209,8 @@ function planWindow(
 ): Pick<PagePlan, 'limit' | 'offset' | 'from' | 'edges'> {
   const offset = window.kind === 'offset' ? window.offset : 0;
   // These numbers become part of the text of the statement.
-  if (!Number.isSafeInteger(window.limit) || window.limit < 1 || !Number.isSafeInteger(offset) || offset < 0)
+  const least = window.kind === 'offset' ? 0 : 1;
+  if (![window.limit - least, offset].every((number) => Number.isSafeInteger(number) && number >= 0))
     throw new Error(
       `A pagination asks for ${JSON.stringify(window.limit)} rows behind ${JSON.stringify(offset)} others.`,
     );

@@ -1,11 +1,18 @@
 import { exactMember, ExactNumber, writeJson } from '../../core/values/exact-numbers.js';
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 
+export interface CsvOptions {
+  /** Whether the text begins with a byte order mark, without which Excel reads UTF-8 as another encoding. Default: false. */
+  readonly bom?: boolean;
+}
+
 /**
  * Comma-separated values (RFC 4180): a header line, then one line for each row. Null is empty; lists and objects are
  * JSON. A text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe.
  */
 export class CsvRenderer implements Renderer {
+  constructor(private readonly options: CsvOptions = {}) {}
+
   readonly format = 'csv';
   readonly mediaType = 'text/csv';
   readonly contentType = 'text/csv; charset=utf-8; header=present';
@@ -26,13 +33,18 @@ export class CsvRenderer implements Renderer {
       for (const row of rows) {
         if (!names) {
           names = Object.keys(row);
-          lines.push(csvLine(names));
+          lines.push(this.start(names));
         }
         lines.push(csvLine(names.map((name) => exactMember(row, name))));
       }
       if (lines.length > 0) yield lines.join('');
     }
-    if (!names) yield csvLine(fields);
+    if (!names) yield this.start(fields);
+  }
+
+  /** The header line. */
+  private start(names: readonly string[]): string {
+    return `${this.options.bom === true ? '\ufeff' : ''}${csvLine(names)}`;
   }
 }
 

@@ -19,6 +19,9 @@ interface Fit {
   readonly specific: number;
 }
 
+/** An `Accept` without a range, which excludes nothing: empty elements of a list do not count (RFC 9110, 5.6.1). */
+const EMPTY_LIST = /^[\s,]*$/;
+
 /** How specific a range is that is the type itself. */
 const NAMED = 2;
 const UNFIT: Fit = { quality: 0, specific: 0 };
@@ -57,7 +60,7 @@ function chooseRenderer(
   { accept, format }: RequestedFormat,
 ): Renderer | undefined {
   const isNamed = format !== undefined && format !== '';
-  if (!isNamed && (accept === undefined || accept.trim() === '')) return undefined;
+  if (!isNamed && (accept === undefined || EMPTY_LIST.test(accept))) return undefined;
   const formats = [JSON_FORMAT, ...renderers];
   const chosen = isNamed ? namedFormat(formats, format) : acceptedFormat(formats, accept ?? '');
   return renderers.find((renderer) => renderer === chosen);

@@ -200,7 +200,7 @@ export function filterValue(
   { path, lookup }: { readonly path: string; readonly lookup: LookupName },
 ): string {
   if (random.chance(0.03)) return '';
-  if (lookup === 'isnull') return random.pick(['true', 'false', '1', '0', 'maybe']);
+  if (lookup === 'isnull') return random.pick(['true', 'False', 'TRUE', 'false', '1', '0', 'maybe']);
   const count = { in: random.between(1, 3), range: 2 }[lookup as string] ?? 1;
   const one = (): string => operandText(random, listed, path.split('.'));
   return Array.from({ length: count }, one)

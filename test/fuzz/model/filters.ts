@@ -209,7 +209,7 @@ function parseOperand(
 ): Outcome<Json> {
   switch (lookup) {
     case 'isnull':
-      return parseBoolean(text);
+      return parseBoolean(text.toLowerCase());
     case 'in':
     case 'range':
       return parseMany(column, lookup, { text, limits });

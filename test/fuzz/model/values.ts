@@ -216,7 +216,7 @@ const MESSAGES: Readonly<Partial<Record<ColumnKind, string>>> = {
 export function parseText(text: string, column: ColumnSpec, limits: Limits): Outcome<Json> {
   if (text.includes('\u0000')) return wrong('Null characters are not allowed.');
   if (isStringKind(column.kind)) return { value: text };
-  const outcome = parseValue(text, column, limits);
+  const outcome = parseValue(column.kind === 'boolean' ? text.toLowerCase() : text, column, limits);
   const message = MESSAGES[column.kind];
   if ('value' in outcome || message === undefined || outcome.errors[0]?.startsWith('Ensure')) return outcome;
   return wrong(message);
