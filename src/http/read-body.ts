@@ -12,14 +12,14 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The supported content codings, the same as Express's. */
-const DECODERS: Readonly<Record<string, () => Transform>> = {
+const DECODERS: Readonly<Record<string, (() => Transform) | undefined>> = {
   gzip: createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
 };
 
 /** The supported codings as a value of `Accept-Encoding`. */
-export const DECODED_CODINGS = Object.keys(DECODERS).join(', ');
+const DECODED_CODINGS = Object.keys(DECODERS).join(', ');
 
 export const NOT_UTF8 = 'the body is not UTF-8';
 
@@ -29,25 +29,46 @@ export function parseContentCoding(header: string | undefined): string {
   return coding === undefined || coding === '' ? 'identity' : coding;
 }
 
-/** Reads and decodes an unread body. Never rejects. */
-export async function readDecodedBody(
-  source: Readable,
-  header: string | undefined,
-  limit: number,
-): Promise<Exclude<ReceivedBody, { kind: 'value' }>> {
-  const coding = parseContentCoding(header);
-  const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined;
-  const received = await readBody(decoder ? pipeline(source, decoder, () => undefined) : source, limit);
-  return received.kind === 'none' || decoder || coding === 'identity'
-    ? received
+/**
+ * The body of a request whose content coding is not supported (contract 5.1); undefined for other requests. A parser of the
+ * application may decode more codings than these, depending on the version of Node.
+ */
+export function findUnsupportedCoding({
+  headers,
+}: IncomingMessage): Extract<ReceivedBody, { kind: 'coded' }> | undefined {
+  const coding = parseContentCoding(headers['content-encoding']);
+  return coding === 'identity' || Object.hasOwn(DECODERS, coding)
+    ? undefined
     : { kind: 'coded', coding, decoded: DECODED_CODINGS };
 }
 
+/** Reads and decodes an unread body. Never rejects. */
+export async function readDecodedBody(
+  source: Readable,
+  request: IncomingMessage,
+  limit: number,
+): Promise<Exclude<ReceivedBody, { kind: 'value' }>> {
+  const unsupported = findUnsupportedCoding(request);
+  const decoder = unsupported
+    ? undefined
+    : DECODERS[parseContentCoding(request.headers['content-encoding'])]?.();
+  const received = await readBody(decoder ? pipeline(source, decoder, () => undefined) : source, limit);
+  return received.kind === 'none' ? received : (unsupported ?? received);
+}
+
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** The text of bytes that are UTF-8, without a byte order mark in front of it, which Express's parser removes, too. */
+export function toText(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
+}
+
 /** Decodes bytes as text. */
-export function decodeText(bytes: Buffer): Extract<ReceivedBody, { kind: 'text' | 'broken' }> {
-  return isUtf8(bytes)
-    ? { kind: 'text', text: bytes.toString('utf8') }
-    : { kind: 'broken', reason: NOT_UTF8 };
+export function decodeText(bytes: Buffer): Extract<ReceivedBody, { kind: 'none' | 'text' | 'broken' }> {
+  if (!isUtf8(bytes)) return { kind: 'broken', reason: NOT_UTF8 };
+  const text = toText(bytes);
+  return text === '' ? { kind: 'none' } : { kind: 'text', text };
 }
 
 function readBody(source: Readable, limit: number): Promise<Exclude<ReceivedBody, { kind: 'value' }>> {
@@ -61,7 +82,7 @@ function readBody(source: Readable, limit: number): Promise<Exclude<ReceivedBody
       else resolve({ kind: 'too-large' });
     });
     source.on('end', () => {
-      resolve(size === 0 ? { kind: 'none' } : decodeText(Buffer.concat(chunks)));
+      resolve(decodeText(Buffer.concat(chunks)));
     });
     source.on('error', () => {
       resolve({ kind: 'broken', reason: 'the body could not be read' });

@@ -454,6 +454,9 @@ onEachDatabase('numbers of JSON columns beside', (database) => {
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
     });
     expect([zipped.status, zipped.text.includes('"n":12345678901234567890}')]).toEqual([201, true]);
+    // A byte order mark is ignored.
+    const marked = await send('POST', 'whole/', `\ufeff${body.replace('gzip', 'marked')}`);
+    expect([marked.status, marked.text]).toEqual([201, expect.stringContaining('"n":12345678901234567890')]);
     const plain = await send('POST', 'whole/', body.replace('gzip', 'chunks'));
     expect([plain.status, plain.text.includes('"n":12345678901234567890}')]).toEqual([201, true]);
   });

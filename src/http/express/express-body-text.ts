@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { parseContentCoding } from '../read-body.js';
+import { parseContentCoding, toText } from '../read-body.js';
 import { Utf8Check } from '../utf8-check.js';
 
 const UTF8_CHECK = Symbol('restify.utf8');
@@ -92,7 +92,7 @@ function isJsonText({ headers }: IncomingMessage): boolean {
 export function takeBodyText(request: CheckedRequest): string | undefined {
   const chunks = request[CHUNKS];
   request[CHUNKS] = undefined;
-  return chunks && Buffer.concat(chunks).toString('utf8');
+  return chunks && toText(Buffer.concat(chunks));
 }
 
 export function hasBodyText(request: CheckedRequest): boolean {

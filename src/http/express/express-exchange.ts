@@ -12,7 +12,7 @@ import { getHeader, hasClientCertificate, removeOrigin } from '../server-exchang
 import { hasInvalidText, takeBodyText } from './express-body-text.js';
 import {
   parseContentCoding,
-  DECODED_CODINGS,
+  findUnsupportedCoding,
   hasBody,
   NOT_UTF8,
   readDecodedBody,
@@ -48,7 +48,7 @@ export function isBodyError(error: unknown): error is BodyError {
   // An error of zlib, for an invalid compressed body, has no `type`.
   return (
     (typeof type === 'string' && /^(entity|encoding|charset|request|parameters|stream)\./.test(type)) ||
-    (typeof code === 'string' && /^(Z_|ERR__ERROR_)/.test(code))
+    (typeof code === 'string' && /^(Z_|ERR__ERROR_|ZSTD_)/.test(code))
   );
 }
 
@@ -162,9 +162,11 @@ function getRelativeUrl({ originalUrl, baseUrl }: ExpressRequest): string {
 
 /** The body without reading it; undefined if no parser has read or rejected it. */
 function getParsedBody(request: ExpressRequest): ReceivedBody | undefined {
+  if (!hasBody(request)) return { kind: 'none' };
+  const unsupported = findUnsupportedCoding(request);
+  if (unsupported) return unsupported;
   const error = BODY_ERRORS.get(request);
   if (error) return describeBodyError(error, request);
-  if (!hasBody(request)) return { kind: 'none' };
   if (hasInvalidText(request)) return { kind: 'broken', reason: NOT_UTF8 };
   return request.body === undefined
     ? undefined
@@ -173,7 +175,7 @@ function getParsedBody(request: ExpressRequest): ReceivedBody | undefined {
 
 async function readUnparsedBody(request: ExpressRequest): Promise<ReceivedBody> {
   if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
-  const body = await readDecodedBody(request, request.headers['content-encoding'], BODY_BYTES);
+  const body = await readDecodedBody(request, request, BODY_BYTES);
   if (body.kind !== 'text') return body;
   return isJsonType(request.headers['content-type'])
     ? parseReadText(request, body.text)
@@ -216,15 +218,13 @@ function describeBodyError(error: BodyError, { headers }: IncomingMessage): Rece
     case 'entity.too.large':
     case 'parameters.too.many':
       return { kind: 'too-large' };
-    case 'encoding.unsupported': {
-      const coding = parseContentCoding(headers['content-encoding']);
-      // A parser without decompression (`inflate: false`) rejects known encodings too.
+    case 'encoding.unsupported':
+      // A supported one: the parser does not decompress (`inflate: false`).
       return {
         kind: 'coded',
-        coding,
-        decoded: DECODED_CODINGS.split(', ').includes(coding) ? 'identity' : DECODED_CODINGS,
+        coding: parseContentCoding(headers['content-encoding']),
+        decoded: 'identity',
       };
-    }
     case 'charset.unsupported':
       return { kind: 'unsupported' };
     case INVALID_TEXT:

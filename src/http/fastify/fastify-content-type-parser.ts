@@ -38,7 +38,7 @@ export function createDeferringParser(
   return (request, payload, done) => {
     const raw: ParsedRequest = request.raw;
     restoreContentType(raw);
-    void readDecodedBody(payload, raw.headers['content-encoding'], limit).then((received) => {
+    void readDecodedBody(payload, raw, limit).then((received) => {
       const body = parseReceivedText(received, raw, parseText);
       raw[RECEIVED_BODY] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
