@@ -37,12 +37,13 @@ class UdHeard extends UdDated {
   }
 }
 
-/** Columns with other digits of a second, and a name that needs quotes. */
+/** Columns with other digits of a second, and names that need quotes. */
 @Restify('ud')
-@Entity('ud_odd')
+@Entity('ud odd SET')
 class UdOdd {
   @PrimaryGeneratedColumn() id: number;
   @Column('int', { default: 0 }) votes: number;
+  @Column({ type: 'simple-json', nullable: true }) data: unknown;
   @UpdateDateColumn({ precision: 3, name: 'last change = CURRENT_TIMESTAMP' }) updated: Date;
 }
 
@@ -106,12 +107,19 @@ onEachDatabase('the date of the last change', (database) => {
     },
   );
 
-  test('has as many digits as its column', async () => {
+  test.each([
+    ['a number', (count: number) => `{"votes":${count}}`],
+    // TypeORM sees no change of it.
+    ['digits of a number in JSON', (count: number) => `{"data":{"n":1234567890123456789${count}}}`],
+  ])('has as many digits as its column after a change of %s', async (_, bodyOf) => {
     const { client } = started;
-    const created = (await client.post('/rest/v1/ud/udodd/', {})).json as Dated;
+    const created = (await client.post('/rest/v1/ud/udodd/', { data: { n: 1e19 } })).json as Dated;
     const seen = new Set<string>();
-    for (let votes = 1; votes < 5; votes++) {
-      const { json } = await client.patch(`/rest/v1/ud/udodd/${created.id}/`, { votes });
+    for (let count = 1; count < 5; count++) {
+      const { json } = await client.send('PATCH', `/rest/v1/ud/udodd/${created.id}/`, {
+        raw: bodyOf(count),
+        headers: { 'content-type': 'application/json' },
+      });
       expect(json).toMatchObject({ updated: expect.stringMatching(/\.\d{3}Z$/) });
       seen.add((json as Dated).updated.slice(-4));
     }

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/errors/rest-exception.js';
-import type { DataType } from '../../core/schema/data-type.js';
+import type { DataType, TypeOf } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';
 import type { ReturningSyntax } from './returning-syntax.js';
@@ -72,6 +72,8 @@ export interface Dialect extends TextSyntax {
   parameter(placeholder: string, type: DataType): string;
   /** Casts a value as a column of this type stores it, including rounding. */
   stored(value: string, type: DataType): string;
+  /** The current time, as a column of this type stores it. */
+  now(type: TypeOf<'datetime'>): string;
   /** The SQL of a comparison in which this dialect deviates from the standard, otherwise undefined. */
   compare(comparison: Comparison, bind: Bind): string | undefined;
   /** Marks a comparison as selective, so that the planner uses its index whatever the statistics. */

@@ -44,6 +44,8 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
       type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
     parameter,
     stored,
+    // Without digits, it has whole seconds.
+    now: ({ digits, kept }) => `CURRENT_TIMESTAMP(${kept ?? digits})`,
     compare,
     selective: (comparison) => comparison,
     cursor,

@@ -31,6 +31,7 @@ export const postgres: Dialect = {
   encode,
   parameter: (placeholder) => placeholder,
   stored,
+  now: (type) => stored('CURRENT_TIMESTAMP', type),
   compare: (comparison, bind) =>
     comparison.type.kind === 'string'
       ? compareTexts({ ...comparison, type: comparison.type }, bind)

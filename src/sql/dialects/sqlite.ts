@@ -31,6 +31,7 @@ export const sqlite: Dialect = {
   parameter,
   stored: (value, type) =>
     type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),
+  now: (type) => parameter('CURRENT_TIMESTAMP', type),
   compare,
   // With an explicit probability, the planner ignores the statistics, which for a parameter would re-prepare the statement at each execution.
   selective: (comparison) => `likelihood(${comparison}, 0.001)`,

@@ -18,7 +18,7 @@ export function exactStamps(dataSource: DataSource): QueryCorrections['sql'] {
   return digits.size === 0 ? undefined : (statement) => withDigits(statement, digits);
 }
 
-const UPDATE = /^UPDATE (\S+) SET /;
+const UPDATE = /^UPDATE ((?:`(?:[^`]|``)+`\.?)+) SET /;
 const NOW = /(`(?:[^`]|``)+`) = CURRENT_TIMESTAMP(?!\()/g;
 
 function withDigits(statement: string, digits: ReadonlyMap<string, number>): string {

@@ -49,7 +49,7 @@ export function computedColumns(
     if (type?.kind !== 'datetime') return undefined;
     const name = dataSource.driver.escape(updateDateColumn.databaseName);
     // With the type of the column: in a CASE beside the stored value, PostgreSQL would convert that value otherwise.
-    const sql = dialect.stored('CURRENT_TIMESTAMP', type);
+    const sql = dialect.now(type);
     computed.push({ columnId: updateDateColumn.databaseName, name, sql });
   }
   return computed;
