@@ -121,7 +121,7 @@ export class Scope implements AliasedTable {
     return on
       .map((pair) => {
         const column = near.table.column(near.alias, pair.near);
-        return `${far.table.column(far.alias, pair.far)} = ${this.dialect.joined(column, pair.near.type)}`;
+        return `${far.table.column(far.alias, pair.far)} = ${this.dialect.joined(column, pair.near.type, pair.far.type)}`;
       })
       .join(' AND ');
   }

@@ -21,7 +21,8 @@ export type DataType =
   | { readonly kind: 'boolean' }
   /**
    * `maxBytes`: of UTF-8. `loose`: the database's own `=` also matches texts that differ in trailing blanks or case.
-   * `collation`: the quoted name of the one by which a unique index or the referenced column compares, if it is not exact.
+   * `collation`: the quoted name of the one by which a unique index or the referenced column compares, if it is not exact;
+   * on MariaDB, that of the column, if it is not the schema's.
    * `charset`: the character set, if it has not all characters. `cast`: the SQL type, where comparisons of values need it.
    * `padded`: the database adds blanks behind the texts, which are no part of them.
    */

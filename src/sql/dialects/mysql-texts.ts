@@ -82,7 +82,12 @@ export const mysqlTexts: TextSyntax = {
     if (match === 'regex') return `${charset === undefined ? column : asUtf8(column)} REGEXP ${placeholder}`;
     return `MATCH (${column}) AGAINST (${charset === undefined ? placeholder : `CONVERT(${placeholder} USING ${charset})`})`;
   },
-  joined: (column) => column,
+  // Of two collations neither has precedence, unless one is named.
+  joined: (column, near, far) => {
+    if (near.kind !== 'string' || far.kind !== 'string' || near.collation === far.collation) return column;
+    const collation = far.collation ?? near.collation ?? '';
+    return `CONVERT(${column} USING ${collation.split('_', 1).join('')}) COLLATE ${collation}`;
+  },
   // The first SELECT of the UNION gives the values the type of the column.
   equalTexts: ({ path, name, type }, texts) => {
     const charset = charsetOf(type);
@@ -94,7 +99,7 @@ export const mysqlTexts: TextSyntax = {
     };
   },
   textColumns: (schemas) => ({
-    sql: `SELECT table_schema AS c0, table_name AS c1, column_name AS c2, NULL AS c3, character_set_name AS c4 FROM information_schema.columns WHERE table_schema IN (${schemas.map(() => '?').join(', ')}) AND character_set_name <> 'utf8mb4'`,
+    sql: `SELECT c.table_schema AS c0, c.table_name AS c1, c.column_name AS c2, NULLIF(c.collation_name, s.default_collation_name) AS c3, NULLIF(c.character_set_name, 'utf8mb4') AS c4 FROM information_schema.columns c JOIN information_schema.schemata s ON s.schema_name = c.table_schema WHERE c.table_schema IN (${schemas.map(() => '?').join(', ')}) AND (c.character_set_name <> 'utf8mb4' OR c.collation_name <> s.default_collation_name)`,
     parameters: schemas,
   }),
 };

@@ -48,8 +48,8 @@ export interface TextSyntax {
     match: Extract<TermMatch, 'regex' | 'fulltext'>,
     placeholder: string,
   ): string;
-  /** A column as it is compared with one that it refers to, or that refers to it. */
-  joined(column: string, type: DataType): string;
+  /** A column as it is compared with one of type `far`, to which it refers, or which refers to it. */
+  joined(column: string, type: DataType, far: DataType): string;
   /**
    * A statement for those of different texts that the column takes for equal to an earlier one: their positions, and that of
    * the first equal one. Undefined if there are none.
