@@ -246,7 +246,9 @@ function probeOf(names: readonly string[], direction: Direction, { read, valueOf
     getOwnPropertyDescriptor: () => described,
     get: (target, name) => {
       if (name === 'constructor') return direction.constructed;
-      if (typeof name === 'symbol' || name === 'then') return Reflect.get(target, name) as unknown;
+      // class-transformer looks for a promise in every object.
+      if (typeof name === 'symbol' || (name === 'then' && !names.includes(name)))
+        return Reflect.get(target, name) as unknown;
       read?.add(name);
       const value = valueOf(name);
       return value === SELF ? probe : value;

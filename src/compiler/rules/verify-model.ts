@@ -9,6 +9,7 @@ import { verifyComputed } from './verify-computed.js';
 import { verifyExpandable } from './verify-expandable.js';
 import { verifyConditional } from './verify-conditional.js';
 import { verifyIdempotency } from './verify-idempotency.js';
+import { verifyInheritedNames } from './verify-inherited-names.js';
 import { verifyJunctions } from './verify-junctions.js';
 import { verifyKeyParameters } from './verify-key-parameters.js';
 import { verifyLayout } from './verify-layout.js';
@@ -46,6 +47,7 @@ const RULES = [
   verifyPaths,
   verifySupported,
   verifyPropertyNames,
+  verifyInheritedNames,
   verifyListenerRelations,
   verifyFieldTypes,
   verifyLabel,
