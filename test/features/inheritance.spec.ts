@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import {
   AfterLoad,
+  BeforeInsert,
+  BeforeRemove,
   BeforeUpdate,
   ChildEntity,
   Column,
@@ -574,5 +576,76 @@ onEachDatabase('a child whose base is not registered', (database) => {
       { detail: 'This object cannot be deleted: objects of "kennel.dog" still refer to it.' },
     ]);
     await started.close();
+  });
+});
+
+const heard: string[] = [];
+
+@Restify('stable')
+@Entity('st_animal')
+@TableInheritance({ column: { type: 'varchar', name: 'kind', length: 20 } })
+class StAnimal {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() name: string;
+
+  @BeforeUpdate() tellChange(): void {
+    heard.push(`change ${this.name}`);
+  }
+}
+
+/** With listeners of its own. */
+@Restify({ app: 'stable', computed: { tag: (horse: StHorse) => horse.tag } })
+@ChildEntity()
+class StHorse extends StAnimal {
+  @Column({ default: 4 }) shoes: number;
+
+  tag: string;
+
+  @AfterLoad() addTag(): void {
+    this.tag = `${this.name} with ${this.shoes}`;
+  }
+  @BeforeInsert() tellNew(): void {
+    heard.push(`new ${this.name}`);
+  }
+  @BeforeRemove() tellRemoval(): void {
+    heard.push(`remove ${this.name}`);
+  }
+}
+
+@Restify('stable')
+@ChildEntity()
+class StDog extends StAnimal {
+  @Column({ nullable: true }) trick: string;
+}
+
+onEachDatabase('a base with a child that has listeners', (database) => {
+  let started: StartedApp;
+  beforeAll(async () => {
+    started = await startApp({ entities: [StAnimal, StHorse, StDog], database });
+  });
+  afterAll(() => started.close());
+
+  test('is written and read, and the listeners are called for the objects of the child only', async () => {
+    const { client } = started;
+    const ANIMALS = '/rest/v1/stable/stanimal/';
+    heard.length = 0;
+    expect(await client.post(ANIMALS, { name: 'any' })).toMatchObject({ status: 201 });
+    expect(await client.post('/rest/v1/stable/stdog/', { name: 'rex' })).toMatchObject({ status: 201 });
+    expect(await client.post('/rest/v1/stable/sthorse/', { name: 'max' })).toMatchObject({
+      status: 201,
+      json: { tag: 'max with 4' },
+    });
+    expect(heard).toEqual(['new max']);
+    expect(await client.get(ANIMALS)).toMatchObject({
+      status: 200,
+      json: [{ name: 'any' }, { name: 'rex' }, { name: 'max' }],
+    });
+    expect(await client.patch(`${ANIMALS}1/`, { name: 'each' })).toMatchObject({ status: 200 });
+    expect(await client.patch(`${ANIMALS}2/`, { name: 'rax' })).toMatchObject({ status: 200 });
+    expect(await client.put(`${ANIMALS}3/`, { name: 'mix' })).toMatchObject({ status: 200 });
+    expect(heard).toEqual(['new max', 'change each', 'change rax', 'change mix']);
+    for (const id of [1, 2, 3])
+      expect(await client.delete(`${ANIMALS}${id}/`)).toMatchObject({ status: 204 });
+    expect(heard.slice(4)).toEqual(['remove mix']);
   });
 });

@@ -1,9 +1,10 @@
 // @tags db nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Restify } from 'nestjs-restify';
+import { Restify, restify } from 'nestjs-restify';
 import {
   BeforeUpdate,
   Column,
+  DefaultNamingStrategy,
   DeleteDateColumn,
   Entity,
   JoinColumn,
@@ -593,4 +594,60 @@ onEachDatabase('a tree whose rows are changed by one statement', (database) => {
       expect(await below(root)).toEqual([root, first, second, third]);
     },
   );
+});
+
+/** Names that differ from those of the properties, also in case. */
+class OwnNames extends DefaultNamingStrategy {
+  constructor() {
+    super();
+    this.materializedPathColumnName = 'OWN_PATH';
+    this.nestedSetColumnNames = { left: 'OWN_LEFT', right: 'OWN_RIGHT' };
+  }
+
+  override columnName(property: string, name: string | undefined, prefixes: string[]): string {
+    return super.columnName(property, name ?? '', prefixes).toUpperCase();
+  }
+
+  override joinColumnName(relation: string, column: string): string {
+    return super.joinColumnName(relation, column).toUpperCase();
+  }
+}
+
+onEachDatabase('a tree under a naming strategy', (database) => {
+  test.each(['materialized-path', 'nested-set'] as const)('is moved: %s', async (kind) => {
+    @Entity('named_node')
+    @Tree(kind)
+    class NamedNode {
+      @PrimaryGeneratedColumn() id: number;
+      @Column() name: string;
+      @TreeParent() parent: Relation<NamedNode> | null;
+      @TreeChildren() children: Relation<NamedNode[]>;
+    }
+    restify(NamedNode, 'named');
+    const started = await startApp({
+      entities: [NamedNode],
+      database,
+      dataSource: { namingStrategy: new OwnNames() },
+    });
+    const { client, dataSource } = started;
+    try {
+      const NODES = '/rest/v1/named/namednode/';
+      for (const [name, parent] of [
+        ['a', null],
+        ['b', 1],
+        ['c', 1],
+        ['d', 3],
+      ])
+        expect(await client.post(NODES, { name, parent })).toMatchObject({ status: 201 });
+      for (const parent of [2, 1, 2])
+        expect(await client.patch(`${NODES}3/`, { parent })).toMatchObject({ status: 200, json: { parent } });
+      expect(await client.patch(`${NODES}2/`, { parent: 4 })).toMatchObject({ status: 400 });
+      const trees = dataSource.getTreeRepository(NamedNode);
+      const node = await trees.findOneByOrFail({ id: 2 });
+      const below = await trees.findDescendants(node);
+      expect(below.map(({ name }) => name).sort()).toEqual(['b', 'c', 'd']);
+    } finally {
+      await started.close();
+    }
+  });
 });

@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { DirectStatements } from '../../src/adapters/typeorm/write/direct-statements.js';
 import type { DirectWriterParts } from '../../src/adapters/typeorm/write/direct-writer.js';
-import { applyValues, identityOf, setColumns } from '../../src/adapters/typeorm/write/entity-values.js';
+import {
+  applyValues,
+  createEntity,
+  identityOf,
+  setColumns,
+} from '../../src/adapters/typeorm/write/entity-values.js';
 import type { LoadedEntities } from '../../src/adapters/typeorm/write/loaded-entities.js';
 import type { WriterTools } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { StoredRows } from '../../src/adapters/typeorm/write/stored-rows.js';
@@ -40,7 +45,7 @@ export async function insertedByTypeOrm(
 ): Promise<Stored | undefined> {
   const { resource, metadata, tools } = inside;
   const { referenced } = await tools.lookups.lookUp(plan.keys);
-  const entity = metadata.create() as Record<string, unknown>;
+  const entity = createEntity(metadata);
   applyValues(entity, { resource, metadata }, { values: plan.values, referenced });
   setColumns(entity, metadata, [...plan.fixed, ...plan.added]);
   let stored: Stored | undefined;

@@ -25,6 +25,7 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
 import { tableProblems } from './metadata/table-problems.js';
+import { restrictSubtypeListeners } from './metadata/subtype-listeners.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './data-source-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
@@ -83,6 +84,7 @@ export class TypeOrmAdapter implements DataAdapter {
     private readonly settings: AdapterSettings,
   ) {
     this.dialect = chooseDialect(dataSource);
+    restrictSubtypeListeners(dataSource);
     this.tables = new Tables(dataSource);
     this.subtypeTables = new JsonSubtypeTables(this.dialect.json);
     this.texts = new TextColumns(dataSource);

@@ -19,6 +19,7 @@ interface DriverStatement {
   readonly readonly: boolean;
   all(...parameters: readonly unknown[]): unknown;
   run(...parameters: readonly unknown[]): unknown;
+  safeIntegers(on: boolean): unknown;
 }
 
 type RunQuery = (sql: string, ...more: readonly unknown[]) => Promise<unknown>;
@@ -44,6 +45,7 @@ const NO_OP: DriverStatement = {
   readonly: true,
   all: () => [],
   run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  safeIntegers: () => undefined,
 };
 
 /**
@@ -61,10 +63,14 @@ export class TransactionRolledBack extends Error {
   }
 }
 
-/** Which statements may have to wait for another process, and the application's `busy_timeout` in milliseconds. */
-interface Locking {
+/**
+ * Which statements may have to wait for another process, and the application's settings: `busy_timeout` in milliseconds, and
+ * whether integers are read as BigInt.
+ */
+interface Settings {
   readonly writes: boolean;
   readonly reads: boolean;
+  readonly bigInts: boolean;
   timeout: number;
 }
 
@@ -78,7 +84,7 @@ const CONNECTIONS = new WeakMap<DataSource, SqliteConnection>();
  */
 export class SqliteConnection {
   private readonly guarded = new WeakSet<object>();
-  private readonly lockings = new WeakMap<DriverConnection, Locking>();
+  private readonly known = new WeakMap<DriverConnection, Settings>();
   /** The asynchronous context of this adapter's work, until that is finished. */
   private readonly adapterContext = new AsyncContext<{ isFinished: boolean }>();
   /** True while TypeORM begins a transaction that SQLite has already begun. */
@@ -157,10 +163,10 @@ export class SqliteConnection {
 
   /**
    * Runs the adapter's work, in which no statement waits for a lock inside SQLite, because that would block the event
-   * loop. Work that outlives it counts as the application's.
+   * loop, and integers are numbers. Work that outlives it counts as the application's.
    */
   async asAdapter<Result>(run: () => Promise<Result>): Promise<Result> {
-    if (!this.locking.writes) return run();
+    if (!this.settings.writes && !this.settings.bigInts) return run();
     const context = { isFinished: false };
     try {
       return await this.adapterContext.run(context, run);
@@ -174,7 +180,7 @@ export class SqliteConnection {
    * already held.
    */
   runWithoutWaiting<Result>(isReading: boolean, run: () => Result): Result {
-    const { writes, reads } = this.locking;
+    const { writes, reads } = this.settings;
     return (isReading ? reads : writes) && this.connection.inTransaction !== true
       ? this.withZeroTimeout(run)
       : run();
@@ -190,24 +196,24 @@ export class SqliteConnection {
       .databaseConnection;
   }
 
-  private get locking(): Locking {
+  private get settings(): Settings {
     const { connection } = this;
-    const known = this.lockings.get(connection);
+    const known = this.known.get(connection);
     if (known) return known;
-    const found = lockingOf(connection);
-    this.lockings.set(connection, found);
+    const found = readSettings(connection);
+    this.known.set(connection, found);
     return found;
   }
 
   /** Runs with `busy_timeout` 0, and restores the application's value before anything else runs. */
   private withZeroTimeout<Result>(run: () => Result): Result {
-    const { connection, locking } = this;
-    if (!locking.writes || locking.timeout === 0) return run();
+    const { connection, settings } = this;
+    if (!settings.writes || settings.timeout === 0) return run();
     connection.exec('PRAGMA busy_timeout = 0');
     try {
       return run();
     } finally {
-      connection.exec(`PRAGMA busy_timeout = ${locking.timeout}`);
+      connection.exec(`PRAGMA busy_timeout = ${settings.timeout}`);
     }
   }
 
@@ -221,20 +227,21 @@ export class SqliteConnection {
         return NO_OP;
       }
       // The statement sets another `busy_timeout`, which is read again.
-      if (/busy_timeout/i.test(sql)) this.lockings.delete(this.connection);
+      if (/busy_timeout/i.test(sql)) this.known.delete(this.connection);
       const statement = await getStatement(sql);
       const { reader, readonly } = statement;
       const run = (take: (from: DriverStatement) => unknown): unknown => {
         if (!this.mustRun(sql, runner)) return take(NO_OP);
-        return this.adapterContext.value?.isFinished === false
-          ? this.runWithoutWaiting(readonly, () => take(statement))
-          : take(statement);
+        const isAdapter = this.adapterContext.value?.isFinished === false;
+        if (this.settings.bigInts) statement.safeIntegers(!isAdapter);
+        return isAdapter ? this.runWithoutWaiting(readonly, () => take(statement)) : take(statement);
       };
       return {
         reader,
         readonly,
         all: (...parameters) => run((from) => from.all(...parameters)),
         run: (...parameters) => run((from) => from.run(...parameters)),
+        safeIntegers: (on) => statement.safeIntegers(on),
       };
     };
   }
@@ -274,11 +281,14 @@ export function isLocked(error: unknown): boolean {
 }
 
 /** A database in memory has a single connection, and with a write-ahead log (WAL) writers do not block readers. */
-function lockingOf(connection: DriverConnection): Locking {
+function readSettings(connection: DriverConnection): Settings {
   const readPragma = (sql: string): unknown => connection.pragma?.(sql, { simple: true });
-  if (connection.memory !== false || !connection.pragma) return { writes: false, reads: false, timeout: 0 };
+  const bigInts = typeof readPragma('user_version') === 'bigint';
+  if (connection.memory !== false || !connection.pragma)
+    return { writes: false, reads: false, bigInts, timeout: 0 };
   return {
     writes: true,
+    bigInts,
     reads: readPragma('journal_mode') !== 'wal',
     timeout: Number(readPragma('busy_timeout')),
   };

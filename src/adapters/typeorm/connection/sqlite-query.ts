@@ -8,6 +8,7 @@ interface SqliteDatabase {
 interface SqliteStatement {
   readonly readonly: boolean;
   raw(): SqliteStatement;
+  safeIntegers(on: boolean): SqliteStatement;
   all(...parameters: readonly unknown[]): Records;
 }
 
@@ -35,7 +36,7 @@ export function runOnSqlite(
     statements.set(database, known);
     let statement = known.get(sql);
     if (!statement) {
-      statement = runNow(true, () => database.prepare(sql).raw());
+      statement = runNow(true, () => database.prepare(sql).raw().safeIntegers(false));
       known.set(sql, statement);
       const [oldest] = known.keys();
       if (known.size > MAX_PREPARED && oldest !== undefined) known.delete(oldest);

@@ -3,6 +3,7 @@ import type { Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isStoredAlike } from './column-values.js';
+import { createEntity } from './entity-values.js';
 import { insertRules } from './insert-rules.js';
 import type { InsertRules } from './insert-rules.js';
 import { listensTo } from './subscriber-events.js';
@@ -67,7 +68,7 @@ const STATEMENT_HOOKS = [
 function hasClassDefaults(metadata: EntityMetadata): 'none' | 'new' | 'all' {
   let entity: ObjectLiteral;
   try {
-    entity = metadata.create() as ObjectLiteral;
+    entity = createEntity(metadata);
   } catch {
     // A constructor that throws without arguments.
     return 'all';

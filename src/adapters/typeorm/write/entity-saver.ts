@@ -5,7 +5,14 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
 import { classOf } from '../metadata/inheritance.js';
-import { applyValues, columnIds, identityOf, setRelation, whereIdentity } from './entity-values.js';
+import {
+  applyValues,
+  columnIds,
+  createEntity,
+  identityOf,
+  setRelation,
+  whereIdentity,
+} from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { JsonArrays } from './json-arrays.js';
 import type { DroppedRows } from './dropped-rows.js';
@@ -154,7 +161,7 @@ export class EntitySaver {
     change: Change,
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[]> {
-    const changed = change.hooked ? entity : (this.metadata.create() as ObjectLiteral);
+    const changed = change.hooked ? entity : createEntity(this.metadata);
     applyValues(changed, this.model, change);
     const where = [whereIdentity(change.identity, this.resource, this.metadata)];
     const execute = (): Promise<unknown> =>

@@ -116,6 +116,19 @@ function relatedObject(relation: RelationMetadata, values: readonly ColumnValue[
 }
 
 /**
+ * Creates an entity as the application does. Where the data source skips constructors, one that cannot run without
+ * arguments is skipped.
+ */
+export function createEntity(metadata: EntityMetadata): ObjectLiteral {
+  try {
+    return metadata.create() as ObjectLiteral;
+  } catch (error) {
+    if (metadata.isAlwaysUsingConstructor) throw error;
+    return metadata.create(undefined, { fromDeserializer: true }) as ObjectLiteral;
+  }
+}
+
+/**
  * Assigns a relation. TypeORM's own setter merges into the current object, which would rename a loaded row, and ignores
  * null.
  */

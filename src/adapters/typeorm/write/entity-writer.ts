@@ -15,7 +15,7 @@ import { DroppedRows } from './dropped-rows.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
-import { applyValues, identityOf, setColumns } from './entity-values.js';
+import { applyValues, createEntity, identityOf, setColumns } from './entity-values.js';
 import { findReferrer } from './find-referrer.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { ListenerRelations } from './listener-relations.js';
@@ -75,7 +75,7 @@ export class EntityWriter extends StepWriter {
     const { referenced, errors } = found;
     // A new entity for each attempt: the listeners of a rolled-back attempt have changed the previous one.
     const make = (): ObjectLiteral => {
-      const entity = this.metadata.create() as ObjectLiteral;
+      const entity = createEntity(this.metadata);
       applyValues(entity, this.model, { values: plan.values, referenced });
       setColumns(entity, this.metadata, [...plan.fixed, ...plan.added]);
       return entity;

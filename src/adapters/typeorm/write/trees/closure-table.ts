@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import type { Json } from '../../../../core/errors/rest-exception.js';
-import type { TreeShape } from './tree-shape.js';
+import type { Move, TreeShape } from './tree-shape.js';
 import type { TreeTable } from './tree-table.js';
 
 /** A tree with a closure table: one row for each pair of a node and its ancestor, or itself. */
@@ -27,9 +27,10 @@ export class ClosureTable implements TreeShape {
    * TypeORM's `save` does not find the old pairs if the key column's name differs from its property; it adds the new
    * ones.
    */
-  async move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>> {
+  async move(key: Json, { parent, save }: Move, runner: QueryRunner): Promise<void> {
     await this.detach(key, runner);
-    return () => this.attach(key, parent, runner);
+    await save();
+    await this.attach(key, parent, runner);
   }
 
   /** Inserts the missing pairs of the parent and its ancestors with the node and its descendants. */

@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import type { InvalidInput } from '../../../../core/errors/http-exceptions.js';
 import type { Json } from '../../../../core/errors/rest-exception.js';
-import type { TreeShape } from './tree-shape.js';
+import type { Move, TreeShape } from './tree-shape.js';
 import type { TreeTable } from './tree-table.js';
 
 interface Bounds {
@@ -46,7 +46,7 @@ export class NestedSet implements TreeShape {
    * Moves a subtree after the other children of its new parent. TypeORM's own update is wrong if the new parent already
    * precedes it; while the right bound is less than the left one, until the row is saved, TypeORM moves nothing.
    */
-  async move(key: Json, parent: Json, runner: QueryRunner): Promise<() => Promise<void>> {
+  async move(key: Json, { parent, save }: Move, runner: QueryRunner): Promise<void> {
     if (parent === null) throw this.secondRoot();
     const own = await this.boundsOf(key, runner);
     const at = (await this.boundsOf(parent, runner)).right;
@@ -64,7 +64,8 @@ export class NestedSet implements TreeShape {
     );
     const left = own.left + by;
     await this.put(key, { left, right: left - 1 }, runner);
-    return () => this.put(key, { left, right: own.right + by }, runner);
+    await save();
+    await this.put(key, { left, right: own.right + by }, runner);
   }
 
   /** A child without its parent would be a second root; the boot check rejects such a model. */

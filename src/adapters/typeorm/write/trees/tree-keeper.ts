@@ -59,9 +59,7 @@ export class TreeKeeper {
     }
     if (parent !== null && (await this.table.isAbove(key, parent, runner)))
       throw this.invalidInput('An object cannot stand below itself.');
-    const finish = await this.shape.move(key, parent, runner);
-    await save();
-    await finish();
+    await this.shape.move(key, { parent, save }, runner);
   }
 
   /** Children become roots if they outlive their parent. */
