@@ -14,12 +14,17 @@ const WEAK_KEYS = {
     'src/features/**/*.ts',
     'src/request/**/*.ts',
     'src/sql/**/*.ts',
+    'src/core/schema/field.ts',
     'src/adapters/typeorm/typeorm-adapter.ts',
   ],
   'data sources, their metadata, and connections of their drivers': [
     'src/adapters/typeorm/connection/*.ts',
     'src/adapters/typeorm/write/direct-writer.ts',
     'src/adapters/typeorm/write/trees/materialized-path.ts',
+  ],
+  'values of JSON, and entities and drivers that the package has loaded or made itself': [
+    'src/core/values/exact-numbers.ts',
+    'src/adapters/typeorm/unreadable-json.ts',
   ],
   'classes of entities, as TypeORM itself keeps them': [
     'src/decorators/metadata-storage.ts',

@@ -61,6 +61,7 @@ export const ETAG: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}
 export const LAST_MODIFIED: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}LastModified` };
 export const CACHE_CONTROL: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}CacheControl` };
 export const LOCATION: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}Location` };
+const ACCEPT_PATCH: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}AcceptPatch` };
 const CHALLENGE: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}Challenge` };
 const RETRY_AFTER: Reference = { $ref: `#/components/headers/${COMPONENT_PREFIX}RetryAfter` };
 const DETAIL: Reference = { $ref: `#/components/schemas/${COMPONENT_PREFIX}Error` };
@@ -131,6 +132,7 @@ const RESPONSES: Readonly<Record<ErrorStatus, Response>> = {
   415: refusal(
     'The Content-Type of the body is not JSON, or its compression is not supported.',
     'Unsupported media type "text/plain" in request.',
+    { 'Accept-Patch': ACCEPT_PATCH },
   ),
   422: refusal(
     'The Idempotency-Key has been used with a different request.',
@@ -236,6 +238,10 @@ export const SHARED_HEADERS: Readonly<Record<string, unknown>> = {
     description:
       '`true` if an earlier request with the same Idempotency-Key created the object, and this is its response.',
     schema: { type: 'string', enum: ['true'] },
+  },
+  [`${COMPONENT_PREFIX}AcceptPatch`]: {
+    description: 'The media type of the bodies that a PATCH takes; omitted for other methods.',
+    schema: { type: 'string', examples: ['application/json'] },
   },
   [`${COMPONENT_PREFIX}Challenge`]: {
     description: 'The challenges of the authentication schemes.',

@@ -980,11 +980,13 @@ onEachDatabase('relations', (database) => {
     });
     const child = await client.post('/rest/v1/rel/club/', { slug: 'c', parent: 'a/b' });
     expect([child.status, child.json]).toEqual([201, { slug: 'c', parent: 'a/b' }]);
-    const none = await client.patch('/rest/v1/rel/club/c/', { parent: 'A/B' });
-    expect([none.status, none.json]).toEqual([
-      400,
-      { parent: ['Invalid pk "A/B" - object does not exist.'] },
-    ]);
+    // The default collation of MariaDB does not distinguish case.
+    const other = await client.patch('/rest/v1/rel/club/c/', { parent: 'A/B' });
+    expect([other.status, other.json]).toEqual(
+      database.name === 'mariadb'
+        ? [200, { slug: 'c', parent: 'a/b' }]
+        : [400, { parent: ['Invalid pk "A/B" - object does not exist.'] }],
+    );
     expect((await client.get('/rest/v1/rel/club/c/')).json).toEqual({ slug: 'c', parent: 'a/b' });
   });
 });

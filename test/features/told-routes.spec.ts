@@ -172,13 +172,8 @@ describe.each([
     ]);
   });
 
-  test('Nest is told each method of a URL that two classes share, since either may come first', () => {
-    const methods = ['delete', 'get', 'options', 'patch', 'post', 'put'];
-    expect(toldOf('park')).toEqual([
-      'all park',
-      'all park/:pk',
-      ...methods.map((method) => `${method} park/:pk/trees`),
-    ]);
+  test('Nest is told of the method of an action at a URL that two classes share, and of all others at once', () => {
+    expect(toldOf('park')).toEqual(['all park', 'all park/:pk', 'all park/:pk/trees', 'get park/:pk/trees']);
   });
 
   if (library === 'express' && PLATFORM === 'express') {

@@ -272,15 +272,22 @@ onEachDatabase('S23 the plain column of a foreign key', (database) => {
     const { client } = started;
     const made = await client.post(`${FK}/fktask/`, { title: 'coded', otherCode: 'one' });
     expect(made).toMatchObject({ status: 201, json: { otherCode: 'one' } });
-    for (const key of ['two', 'nine', 'ONE']) {
+    const url = `${FK}/fktask/${(made.json as { id: number }).id}/`;
+    // The default collation of MariaDB does not distinguish case.
+    const [equal, others] =
+      database.name === 'mariadb' ? [['ONE'], ['two', 'nine']] : [[], ['two', 'nine', 'ONE']];
+    for (const key of others) {
       expect(seen(await client.post(`${FK}/fktask/`, { title: 'x', otherCode: key, projectId: 2 }))).toEqual([
         400,
         { otherCode: none(key), projectId: none(2) },
       ]);
-      expect(
-        seen(await client.patch(`${FK}/fktask/${(made.json as { id: number }).id}/`, { otherCode: key })),
-      ).toEqual([400, { otherCode: none(key) }]);
+      expect(seen(await client.patch(url, { otherCode: key }))).toEqual([400, { otherCode: none(key) }]);
     }
+    for (const key of equal)
+      expect(await client.patch(url, { otherCode: key })).toMatchObject({
+        status: 200,
+        json: { otherCode: 'one' },
+      });
   });
 
   test('may stand in an embedded object', async () => {

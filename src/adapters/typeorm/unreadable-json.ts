@@ -34,12 +34,20 @@ export async function withUnreadableJson<Result>(
 ): Promise<Result> {
   const { manager } = runner;
   // Becomes the manager of the runner.
-  tolerant(manager.connection).createEntityManager(runner);
+  tolerant(dataSourceOf(manager)).createEntityManager(runner);
   try {
     return await work();
   } finally {
     Object.assign(runner, { manager });
   }
+}
+
+/** TypeORM 0.3 names it otherwise. */
+function dataSourceOf(manager: {
+  readonly dataSource?: DataSource;
+  readonly connection: DataSource;
+}): DataSource {
+  return manager.dataSource ?? manager.connection;
 }
 
 /** Whether `JSON.parse` has thrown it, or SQLite's `json`. */

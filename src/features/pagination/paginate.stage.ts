@@ -210,7 +210,8 @@ function planWindow(
   const offset = window.kind === 'offset' ? window.offset : 0;
   // These numbers become part of the text of the statement.
   const least = window.kind === 'offset' ? 0 : 1;
-  if (![window.limit - least, offset].every((number) => Number.isSafeInteger(number) && number >= 0))
+  const isWhole = (value: number, lowest: number): boolean => Number.isSafeInteger(value) && value >= lowest;
+  if (!isWhole(window.limit, least) || !isWhole(offset, 0))
     throw new Error(
       `A pagination asks for ${JSON.stringify(window.limit)} rows behind ${JSON.stringify(offset)} others.`,
     );

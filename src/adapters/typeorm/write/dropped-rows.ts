@@ -62,9 +62,11 @@ export class DroppedRows {
     return tools.dialect.returning && new DroppedRows(resource, tools, entities);
   }
 
-  /** The values of all columns, to be compared after a write. */
+  /** The values of all columns but those of lazy relations, which reading would load; to be compared after a write. */
   valuesOf(entity: ObjectLiteral): readonly unknown[] {
-    return this.metadata.columns.map((column) => column.getEntityValue(entity) as unknown);
+    return this.metadata.columns
+      .filter(({ relationMetadata }) => relationMetadata?.isLazy !== true)
+      .map((column) => column.getEntityValue(entity) as unknown);
   }
 
   /** @throws DroppedRow before listeners are called, if the new row is not stored. */
