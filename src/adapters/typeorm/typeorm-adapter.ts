@@ -32,6 +32,7 @@ import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './write/batch-writer.js';
 import { TypeOrmIdempotencyStore } from './idempotency/typeorm-response-store.js';
 import { ConnectionManager } from './connection/connection-manager.js';
+import { settingProblems } from './connection/session-settings.js';
 import type { ConnectionSettings } from './connection/connection-limits.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
@@ -113,10 +114,13 @@ export class TypeOrmAdapter implements DataAdapter {
     await this.texts.read(this.dialect);
   }
 
-  /** What is wrong with models by the definitions of their tables in the database. */
-  problems(resources: readonly ResourceSchema[]): Promise<readonly DeclarationProblem[]> {
+  /** What is wrong with the settings of sessions, and with models by the definitions of their tables in the database. */
+  async problems(resources: readonly ResourceSchema[]): Promise<readonly DeclarationProblem[]> {
     const { tables, dialect, dataSource } = this;
-    return tableProblems(resources, { tables, dialect, dataSource });
+    return [
+      ...(await settingProblems(dataSource, dialect)),
+      ...(await tableProblems(resources, { tables, dialect, dataSource })),
+    ];
   }
 
   /** Converts an error of the application's own statement: a `RestException` if the database is unavailable or has aborted it, else the same error. */

@@ -1,3 +1,4 @@
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
@@ -43,6 +44,14 @@ export interface SessionSetup {
   statements(result: string): { readonly begin: readonly string[]; readonly end: readonly string[] };
 }
 
+/** A setting of sessions that changes the meaning of SQL, or of what the driver sends and reads. */
+export interface SettingRule {
+  /** The expression that reads it. */
+  readonly read: string;
+  /** Why this package cannot work with the value, and what repairs it. */
+  problems(value: string): readonly Pick<DeclarationProblem, 'what' | 'repair'>[];
+}
+
 /**
  * The differences between databases, one file each. All strings that are put into SQL here are quoted identifiers of the
  * compiled model or placeholders.
@@ -59,6 +68,8 @@ export interface Dialect extends TextSyntax {
   /** Whether that clause has to name the main table of an outer join, because the nullable side cannot be locked. */
   readonly lockNamesTable: boolean;
   readonly session: SessionSetup | undefined;
+  /** What is inspected at start. */
+  readonly settings: readonly SettingRule[];
   /** Whether distinct values of this type stay distinct when TypeORM loads them. */
   loadsExactly(type: DataType): boolean;
   placeholder(position: number): string;

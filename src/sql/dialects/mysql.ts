@@ -6,6 +6,7 @@ import type { MysqlModule } from './mysql-canceller.js';
 import { driverErrorProperty, isServerLost } from './dialect.js';
 import type { DatabaseError, Dialect } from './dialect.js';
 import { mysqlFault } from './mysql-error-codes.js';
+import { mysqlSettings } from './mysql-settings.js';
 import { compareTexts, mysqlTexts } from './mysql-texts.js';
 import type { Bind, Comparison } from './text-syntax.js';
 import { shortestSingle } from '../../core/values/numbers.js';
@@ -34,6 +35,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     session: { query: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },
+    settings: mysqlSettings,
     // The driver loads a DATE as a Date in its time zone, and a FLOAT with six digits.
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',

@@ -5,6 +5,7 @@ import type { DatabaseError, Dialect } from './dialect.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
 import { sqliteReturning } from './sqlite-returning.js';
+import { sqliteSettings } from './sqlite-settings.js';
 import { compareTexts, sqliteTexts } from './sqlite-texts.js';
 import type { Bind, Comparison } from './text-syntax.js';
 import { writeJson } from '../../core/values/exact-numbers.js';
@@ -23,6 +24,7 @@ export const sqlite: Dialect = {
   concat: (first, second) => `${first} || ${second}`,
   lockTree: () => undefined,
   session: undefined,
+  settings: sqliteSettings,
   loadsExactly: () => true,
   placeholder: () => '?',
   read,
