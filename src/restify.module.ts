@@ -74,6 +74,7 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
 })
 export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplicationShutdown {
   private sockets: OpenSockets | undefined;
+  private hasRoutes = false;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -82,6 +83,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
 
   /** Called by Nest between its body parser and the routes; not without HTTP. */
   configure(): void {
+    this.hasRoutes = true;
     this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer());
     this.platform().registerBeforeRoutes(this.adapterHost.httpAdapter, this.server);
   }
@@ -94,7 +96,7 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
     const problems = [...this.server.findDeferredProblems(), ...unknown];
     if (problems.length > 0) throw new DeclarationError(problems);
     // An application context, a microservice, a testing module: `RestifyResources` works, and there are no routes.
-    if (!this.sockets) return;
+    if (!this.hasRoutes) return;
     this.platform().registerAfterRoutes(this.adapterHost.httpAdapter, this.server);
     this.server.logServedModels();
   }
