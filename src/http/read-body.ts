@@ -1,12 +1,26 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import { pipeline } from 'node:stream';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ReceivedBody } from '../request/http-exchange.js';
 
-/** Whether a request has a body: a length, or chunked encoding (RFC 9112, 6.3). */
-export function hasBody({ headers }: IncomingMessage): boolean {
+/**
+ * Whether a request has a body: a length, or chunked encoding (RFC 9112, 6.3). In HTTP/2 a body needs neither, and may turn
+ * out to have no bytes.
+ */
+export function hasBody(request: IncomingMessage): boolean {
+  return hasAnnouncedBody(request) || hasUnannouncedBody(request);
+}
+
+/** Whether a request of HTTP/2 may have a body that no header announces: HTTP libraries call no parser without a header. */
+export function hasUnannouncedBody(request: IncomingMessage): boolean {
+  const { stream } = request as { readonly stream?: ServerHttp2Stream };
+  return stream?.endAfterHeaders === false && request.headers['content-length'] === undefined;
+}
+
+function hasAnnouncedBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
 import { isJsonType } from '../../request/request-input.js';
-import { readDecodedBody } from '../read-body.js';
+import { hasUnannouncedBody, readDecodedBody } from '../read-body.js';
 
 const RECEIVED_BODY = Symbol('restify.body');
 const HIDDEN_CONTENT_TYPE = Symbol('restify.contentType');
@@ -81,24 +81,52 @@ function parseAnyText(text: string): ReceivedBody {
   }
 }
 
-/** Hooks that let every body reach the parser: Fastify rejects an unsupported media type before any parser. */
-export const ANY_MEDIA_TYPE: Pick<FastifyRoute, 'preParsing' | 'preValidation'> = {
-  preParsing: (request, _reply, _payload, done) => {
+/** Hooks of a route before and after the parsers. */
+type ParsingHooks = Pick<FastifyRoute, 'preParsing' | 'preValidation'>;
+
+/** Hooks for routes without parsers of the application: every body reaches the parser of this package. */
+export function createParsingHooks(instance: FastifyInstance): ParsingHooks {
+  const parseUnannounced = createUnannouncedParser(instance);
+  return {
+    preParsing: (request, reply, payload, done) => {
+      hideContentType(request.raw);
+      parseUnannounced(request, reply, payload, done);
+    },
+    preValidation: ({ raw }, _reply, done) => {
+      restoreContentType(raw);
+      done();
+    },
+  };
+}
+
+/**
+ * A hook that parses a body over HTTP/2 that no header announces: Fastify calls a parser only for a media type, a length or
+ * chunks.
+ */
+export function createUnannouncedParser(instance: FastifyInstance): NonNullable<ParsingHooks['preParsing']> {
+  const parse = createDeferringParser(instance);
+  return (request, _reply, payload, done) => {
     const raw: ParsedRequest = request.raw;
-    const type = raw.headers['content-type'];
-    // Fastify rejects a QUERY without a media type; the method is not served at all.
-    if (type !== undefined && raw.method !== 'QUERY') {
-      raw[HIDDEN_CONTENT_TYPE] = type;
-      // Not deleted: V8 keeps an object from which a property was deleted in a slower form.
-      raw.headers['content-type'] = undefined;
-    }
-    done();
-  },
-  preValidation: ({ raw }, _reply, done) => {
-    restoreContentType(raw);
-    done();
-  },
-};
+    if (raw.headers['content-type'] !== undefined || !hasUnannouncedBody(raw)) done();
+    else
+      parse(request, payload, (_error, body) => {
+        request.body = body;
+        // By its type, Fastify would have the body parsed again.
+        if (raw[HIDDEN_CONTENT_TYPE] !== undefined) hideContentType(raw);
+        done();
+      });
+  };
+}
+
+/** Fastify rejects an unsupported media type before any parser. */
+function hideContentType(request: ParsedRequest): void {
+  const type = request.headers['content-type'];
+  // Fastify rejects a QUERY without a media type; the method is not served at all.
+  if (type === undefined || request.method === 'QUERY') return;
+  request[HIDDEN_CONTENT_TYPE] = type;
+  // Not deleted: V8 keeps an object from which a property was deleted in a slower form.
+  request.headers['content-type'] = undefined;
+}
 
 function restoreContentType(request: ParsedRequest): void {
   const type = request[HIDDEN_CONTENT_TYPE];

@@ -8,9 +8,10 @@ import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
 import type { RequestTarget } from '../server-exchange.js';
 import { describeParserError, ignoreBodiesOfUnserved } from './fastify-body-errors.js';
 import {
-  ANY_MEDIA_TYPE,
   createActionParser,
   createDeferringParser,
+  createParsingHooks,
+  createUnannouncedParser,
   storeReceivedBody,
 } from './fastify-content-type-parser.js';
 import { setRouteOfHttpSpan } from '../http-span.js';
@@ -124,7 +125,7 @@ export class FastifyRoutes {
 
   private registerUnmatchedPaths(child: FastifyInstance): void {
     child.route({
-      ...ANY_MEDIA_TYPE,
+      ...createParsingHooks(child),
       config: DISPATCHER_CONFIG,
       method: child.supportedMethods,
       url: '/*',
@@ -172,7 +173,10 @@ export class FastifyRoutes {
     const handler: FastifyHandler = (request, reply) => {
       this.dispatch(request, reply, find);
     };
-    const hooks = constraint[CONSTRAINT] === 'action' ? {} : ANY_MEDIA_TYPE;
+    const hooks =
+      constraint[CONSTRAINT] === 'action'
+        ? { preParsing: createUnannouncedParser(child) }
+        : createParsingHooks(child);
     // Fastify modifies the list of methods.
     for (const url of urls)
       child.route({

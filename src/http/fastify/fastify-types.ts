@@ -8,7 +8,7 @@ export interface FastifyRequest extends LibraryRequest {
   readonly method: string;
   readonly routeOptions: { readonly url?: string; readonly config: Readonly<Record<string, unknown>> };
   params: unknown;
-  readonly body?: unknown;
+  body?: unknown;
   readonly protocol?: string;
   readonly host: string;
   readonly ip?: string;
