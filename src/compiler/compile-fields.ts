@@ -126,11 +126,12 @@ function compileColumn(name: string, description: ColumnDescription, source: Fie
     label: labelOf(name),
     column,
     type: typeOf(column, options),
-    readable: description.selected && exposed(description, source).readable,
+    readable: exposed(description, source).readable,
     ...writabilityOf(description, source),
     nullable: description.acceptsNull,
     blank: description.acceptsNull || description.hasDefault,
     ...(rules ? { rules } : {}),
+    ...(description.defaultText === undefined ? {} : { defaultText: description.defaultText }),
   };
 }
 

@@ -15,7 +15,7 @@ export interface Exposed {
   readonly readable: boolean;
   /** Whether bodies may contain it, unless the column itself is read-only. */
   readonly writable: boolean;
-  /** True if a decorator hides it, and bodies may contain it because a row cannot be created without it. */
+  /** True if a decorator or `select: false` hides it, and bodies may contain it because a row cannot be created without it. */
   readonly hiddenButRequired: boolean;
 }
 
@@ -37,7 +37,7 @@ export function exposedMember(member: ExposableProperty, within: ExposedIn): Exp
   const written = !(options.readOnly ?? []).includes(name);
   const read = !(options.writeOnly ?? []).includes(name);
   const { readable, writable } = exposureOf(member, within);
-  if (readable)
+  if (readable && isSelected(member))
     return { hasField: true, readable: read, writable: written && writable, hiddenButRequired: false };
   if (writable && !read)
     return { hasField: true, readable: false, writable: written, hiddenButRequired: false };
@@ -48,13 +48,13 @@ export function exposedMember(member: ExposableProperty, within: ExposedIn): Exp
     : NOT_EXPOSED;
 }
 
-/** Whether a column has a field. A `select: false` column has none unless bodies may write it. */
+/** Whether a column has a field. */
 export function isExposedColumn(column: ColumnDescription, within: ExposedIn): boolean {
-  return (
-    exposedMember(column, within).hasField &&
-    (column.selected || (within.options.writeOnly ?? []).includes(topName(column))) &&
-    column.unsupported === undefined
-  );
+  return exposedMember(column, within).hasField && column.unsupported === undefined;
+}
+
+function isSelected(member: ExposableProperty): boolean {
+  return 'kind' in member || member.selected;
 }
 
 function isNamed(member: ExposableProperty, { fields, exclude = [] }: Named): boolean {
@@ -88,8 +88,8 @@ function exposureOf(
 function isRequired(member: ExposableProperty, { options: { optional = [] } }: ExposedIn): boolean {
   if (optional.includes(topName(member))) return false;
   if ('kind' in member) return member.kind === 'to-one' && !member.nullable && !member.hasDefault;
-  const { acceptsNull, hasDefault, generated, insertable, selected, unsupported } = member;
-  return !acceptsNull && !hasDefault && !generated && insertable && selected && unsupported === undefined;
+  const { acceptsNull, hasDefault, generated, insertable, unsupported } = member;
+  return !acceptsNull && !hasDefault && !generated && insertable && unsupported === undefined;
 }
 
 /** If a foreign key is a column as well as a relation, bodies write the one that is not hidden. */

@@ -1,6 +1,18 @@
 // @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { IsDate, IsDateString, IsEmail, IsISO8601, IsRFC3339, ValidateNested } from 'class-validator';
+import {
+  IsDate,
+  IsDateString,
+  IsEmail,
+  IsISO8601,
+  IsRFC3339,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { Restify } from 'nestjs-restify';
 import {
   Column,
@@ -69,6 +81,32 @@ class VdVisit {
   @IsISO8601({ strict: true, strictSeparator: true }) @Column() since: Date;
 }
 
+@Restify({ app: 'vd', bulk: true })
+@Entity('vd_text')
+class VdText {
+  @PrimaryGeneratedColumn() id: number;
+  @IsString() @Column() at: Date;
+  @IsString() @Length(10, 24) @Column({ nullable: true }) maybe: Date;
+  @Matches(/^\d{4}-/) @Column('date', { nullable: true }) day: Date;
+}
+
+class VdLimits {
+  @Min(1) @Column({ default: 0 }) least: number;
+}
+
+/** With defaults that its own validators reject. */
+@Restify({ app: 'vd', bulk: true })
+@Entity('vd_limit')
+class VdLimit {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 20, nullable: true }) note: string;
+  @Min(1) @Column({ default: 0 }) least: number;
+  @Max(1) @Column('int', { default: () => '7' }) most: number;
+  @Length(2, 5) @Column({ length: 20, default: '' }) text: string;
+  @Min(1) @Column('decimal', { precision: 6, scale: 2, default: 0.5 }) part: number;
+  @ValidateNested() @Column(() => VdLimits) inner: VdLimits;
+}
+
 const TEXT = '2022-10-02T09:23:28Z';
 const GOOD = { starts: TEXT, ends: TEXT, told: TEXT, made: TEXT, span: { until: TEXT } };
 
@@ -76,7 +114,10 @@ onEachDatabase('validators of texts on a column of dates', (database) => {
   let started: StartedApp;
   const PATH = '/rest/v1/vd/vdevent/';
   beforeAll(async () => {
-    started = await startApp({ entities: [VdEvent, VdGuest, VdRoom, VdStay, VdVisit], database });
+    started = await startApp({
+      entities: [VdEvent, VdGuest, VdRoom, VdStay, VdVisit, VdText, VdLimit],
+      database,
+    });
     expect(await started.client.post(PATH, { name: 'first', ...GOOD })).toMatchObject({ status: 201 });
   });
   afterAll(() => started.close());
@@ -156,5 +197,48 @@ onEachDatabase('validators of texts on a column of dates', (database) => {
     }
     const changed = await client.patch(`${path}1/`, { since: '2022-10-02 09:23' });
     expect(changed).toMatchObject({ status: 400, json: { since: expect.anything() } });
+  });
+
+  test('that admit texts only see the text, as it was sent and as it is stored', async () => {
+    const { client } = started;
+    const path = '/rest/v1/vd/vdtext/';
+    expect(await client.post(path, { at: TEXT, maybe: TEXT, day: '2022-10-02' })).toMatchObject({
+      status: 201,
+      json: { at: expect.stringMatching(/^2022-10-02T09:23:28\.0+Z$/), day: '2022-10-02' },
+    });
+    expect(await client.patch(`${path}1/`, { day: '2023-01-02' })).toMatchObject({ status: 200 });
+    expect(await client.patch(path, [{ id: 1, at: '2023-01-01T00:00:00Z' }])).toMatchObject({ status: 200 });
+    expect(await client.patch(`${path}1/`, { maybe: null })).toMatchObject({
+      status: 400,
+      json: { maybe: expect.arrayContaining(['maybe must be a string']) },
+    });
+  });
+
+  test('let a default pass that they reject, in a creation and in every later change that does not name it', async () => {
+    const { client } = started;
+    const path = '/rest/v1/vd/vdlimit/';
+    const defaults = { least: 0, most: 7, text: '', inner: { least: 0 } };
+    expect(await client.post(path, {})).toMatchObject({ status: 201, json: defaults });
+    expect(await client.patch(`${path}1/`, { note: 'a' })).toMatchObject({ status: 200, json: defaults });
+    expect(await client.put(`${path}1/`, { note: 'b' })).toMatchObject({ status: 200, json: defaults });
+    expect(await client.patch(path, [{ id: 1, note: 'c' }])).toMatchObject({ status: 200 });
+    const named = { least: 0, most: 7, text: '', inner: { least: 0 } };
+    const refused = {
+      status: 400,
+      json: {
+        least: ['least must not be less than 1'],
+        most: ['most must not be greater than 1'],
+        text: ['text must be longer than or equal to 2 characters'],
+        inner: { least: ['least must not be less than 1'] },
+      },
+    };
+    expect(await client.post(path, named)).toMatchObject(refused);
+    expect(await client.patch(`${path}1/`, named)).toMatchObject(refused);
+    expect(await client.patch(`${path}1/`, { least: 2, inner: { least: 3 } })).toMatchObject({ status: 200 });
+    await started.dataSource.manager.update(VdLimit, 1, { least: -5 });
+    expect(await client.patch(`${path}1/`, { note: 'd' })).toMatchObject({
+      status: 400,
+      json: { least: ['least must not be less than 1'] },
+    });
   });
 });

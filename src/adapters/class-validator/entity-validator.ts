@@ -2,7 +2,7 @@ import { isMissingPackage } from '../../core/errors/missing-package.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { isAcceptedInBodies } from '../../core/schema/field.js';
-import type { Field } from '../../core/schema/field.js';
+import type { EmbeddedField, Field } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { BodyReader, ClassRulesReader, ClassValidators } from '../../core/schema/value-rules.js';
 import { readBody } from './read-body.js';
@@ -66,7 +66,7 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
         forbidUnknownValues: false,
         skipUndefinedProperties: true,
       });
-      return fieldErrors(found, resource.fields, written);
+      return fieldErrors(found, resource.fields, { entity, written });
     },
     rulesOf: (target) => readRules(metadataOf(target)),
     readBody: (type) => readBody(type, metadataOf),
@@ -107,8 +107,18 @@ function datesAsTextsOf(library: ClassValidator): DatesAsTexts {
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();
-/** The names of the validators that expect a date as text: @IsDateString, @IsISO8601, @IsRFC3339. */
-const DATE_TEXT_VALIDATORS: ReadonlySet<string> = new Set(['isDateString', 'isIso8601', 'isRFC3339']);
+/** The names of the validators that admit a date only as text. */
+const DATE_TEXT_VALIDATORS: ReadonlySet<string> = new Set([
+  'isDateString',
+  'isIso8601',
+  'isRFC3339',
+  'isString',
+  'isLength',
+  'minLength',
+  'maxLength',
+  'matches',
+  'contains',
+]);
 
 async function importClassValidator(): Promise<ClassValidator | undefined> {
   try {
@@ -126,19 +136,38 @@ const NOT_VALID = 'Not a valid value.';
 function fieldErrors(
   found: readonly ValidationErrorLike[],
   fields: readonly Field[],
-  written: Written,
+  { entity, written }: { readonly entity: object; readonly written: Written },
 ): FieldErrors {
   const errors = emptyFieldErrors();
   for (const { property, constraints, children } of found) {
     const field = fields.find((each) => each.name === property && isAcceptedInBodies(each));
     if (!field) continue;
+    const value = (entity as Readonly<Record<string, unknown>>)[property];
+    const isWritten = written.values.has(property);
     if (field.kind === 'embedded' && children && children.length > 0)
-      errors[property] = fieldErrors(children, field.fields, writtenWithin(written, property));
-    else if (!field.readable && !written.values.has(property)) errors[property] = [NOT_VALID];
+      Object.assign(errors, embeddedErrors(children, field, { entity: Object(value) as object, written }));
+    else if (!isWritten && isDefault(field, value)) continue;
+    else if (!field.readable && !isWritten) errors[property] = [NOT_VALID];
     else
       errors[property] = messagesOf({ property, constraints: constraints ?? {}, children: children ?? [] });
   }
   return errors;
+}
+
+function embeddedErrors(
+  found: readonly ValidationErrorLike[],
+  { name, fields }: EmbeddedField,
+  { entity, written }: { readonly entity: object; readonly written: Written },
+): FieldErrors {
+  const inner = fieldErrors(found, fields, { entity, written: writtenWithin(written, name) });
+  return Object.keys(inner).length > 0 ? { [name]: inner } : {};
+}
+
+/** Whether it is the column's default, with which an object can be created. */
+function isDefault(field: Field, value: unknown): boolean {
+  if (field.kind !== 'column' || field.defaultText === undefined) return false;
+  const { defaultText: text } = field;
+  return String(value) === text || (text !== '' && value !== '' && Number(value) === Number(text));
 }
 
 function messagesOf({ constraints, children }: ValidationErrorLike): string[] {

@@ -1,6 +1,7 @@
 import { isWritable } from '../../core/schema/field.js';
 import type { ColumnField, Field } from '../../core/schema/field.js';
 import type { DataType } from '../../core/schema/data-type.js';
+import { storedBoolean } from '../../core/values/stored-booleans.js';
 
 /** The values of the fields that a write sets, and the body from which they were parsed. */
 export interface Written {
@@ -54,6 +55,7 @@ function viewValue(field: Field, value: unknown, { written, datesAsTexts, isText
   switch (field.kind) {
     case 'column':
       if (value === null && !isWritten) return undefined;
+      if (field.type.kind === 'boolean') return storedBoolean(value) ?? value;
       return isText ? textOfDate(field, value, isWritten ? written : undefined) : value;
     case 'to-one':
       return value === null && !isWritten ? undefined : value;

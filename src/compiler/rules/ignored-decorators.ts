@@ -1,4 +1,5 @@
 import { isWritable } from '../../core/schema/field.js';
+import type { ColumnDescription, RelationDescription } from '../../core/schema/entity-metadata.js';
 import type { Field } from '../../core/schema/field.js';
 import { exposedMember } from '../exposed-properties.js';
 import { declaredColumns, topName } from '../property-names.js';
@@ -7,7 +8,7 @@ import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { Resource } from '../../core/schema/resource.js';
 
-/** Warnings about ignored decorators of class-transformer: one sentence for each property. */
+/** Warnings about ignored decorators of class-transformer and about hidden columns: one sentence for each property. */
 export function ignoredDecorators(
   { drafts, description }: CompilerInput,
   { all }: CompiledModel,
@@ -50,10 +51,14 @@ function listHiddenRequiredColumns(
     .filter((member) => exposedMember(member, { entity, options, isServed }).hiddenButRequired)
     .filter(({ path }) => isWrittenPath(path.split('.'), resource.fields))
     .map(
-      ({ path }) =>
-        `${entity.name}.${path} is hidden by @Exclude() of class-transformer, and required: bodies may write it, and no answer shows it.` +
-        ` Name ${topName({ path })} in writeOnly where that is meant, in optional where the application fills it, or in exclude.`,
+      (member) =>
+        `${entity.name}.${member.path} is hidden by ${hidingOf(member)}, and required: bodies may write it, and no answer shows it.` +
+        ` Name ${topName(member)} in writeOnly where that is meant, in optional where the application fills it, or in exclude.`,
     );
+}
+
+function hidingOf(member: ColumnDescription | RelationDescription): string {
+  return 'selected' in member && !member.selected ? 'select: false' : '@Exclude() of class-transformer';
 }
 
 /** Columns of keys, which are part of URLs. */

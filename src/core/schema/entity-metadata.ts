@@ -17,6 +17,8 @@ export interface ColumnDescription extends Column {
   readonly generated: boolean;
   /** Has a default, or is set by the ORM. */
   readonly hasDefault: boolean;
+  /** The text of its default, if it is a literal. */
+  readonly defaultText?: string;
   /** False for `select: false` columns, which are never exposed. */
   readonly selected: boolean;
   readonly insertable: boolean;

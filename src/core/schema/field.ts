@@ -27,6 +27,8 @@ export interface ColumnField extends FieldBase {
   readonly type: DataType;
   /** The rules of the application's validators for each written value. */
   readonly rules?: ValueRules;
+  /** The text of the column's default, if it is a literal. */
+  readonly defaultText?: string;
   /** Whether `""` is a value (contract 5.7). */
   readonly blank: boolean;
   /** The relation of the column's foreign key, if bodies write the column itself: the caller must be allowed to reference the row. */

@@ -1,5 +1,6 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import { parseJson } from '../../core/values/exact-numbers.js';
+import { storedBoolean } from '../../core/values/stored-booleans.js';
 import type { DataKind, DataType, TypeOf } from '../../core/schema/data-type.js';
 
 type Decoders = { readonly [Kind in DataKind]?: (raw: unknown, type: TypeOf<Kind>) => Json };
@@ -56,7 +57,7 @@ const TRUTHS: ReadonlyMap<unknown, boolean> = new Map([
 
 function decodeBoolean(raw: unknown): Json {
   if (typeof raw === 'boolean') return raw;
-  return typeof raw === 'number' ? raw !== 0 : (TRUTHS.get(raw) ?? asStored(raw));
+  return storedBoolean(raw) ?? TRUTHS.get(raw) ?? asStored(raw);
 }
 
 /** TypeORM's `simple-array`: a comma-separated string; an empty one is an empty array. */

@@ -3,6 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { dialectFamily } from '../data-source-dialect.js';
 import { dataTypeByName } from './data-type-by-name.js';
+import { designType } from './design-type.js';
 
 /**
  * The data type of a column, or the name of a database type that is not supported. `isArray`: it is an array of a type of
@@ -45,8 +46,8 @@ function scalarType(column: ColumnMetadata, dataSource: DataSource): ColumnDataT
       ? described({ kind: 'set', values: column.enum.map(String) })
       : described({ kind: 'enum', values: column.enum });
   }
-  if (isBoolean(column)) return described({ kind: 'boolean' });
   const name = dataSource.driver.normalizeType(column).toLowerCase();
+  if (isBoolean(column) || isStoredAsNumber(name, column, dataSource)) return described({ kind: 'boolean' });
   const type = dataTypeByName(name, column, dataSource);
   return type ? described(type) : { unsupported: name };
 }
@@ -80,6 +81,14 @@ function untypedColumn(column: ColumnMetadata, dataSource: DataSource): ColumnDa
 
 function described(type: DataType): ColumnDataType {
   return { type };
+}
+
+/** Of a `boolean` property, in the types that MariaDB and MySQL have for it. A transformer decides what a number means. */
+function isStoredAsNumber(name: string, column: ColumnMetadata, dataSource: DataSource): boolean {
+  if (dialectFamily(dataSource) !== 'mysql' || designType(column) !== Boolean) return false;
+  // TypeORM 1 has no width.
+  const { width = 1 } = column as { readonly width?: number };
+  return name === 'tinyint' ? column.transformer === undefined : name === 'bit' && width === 1;
 }
 
 function isBoolean(column: ColumnMetadata): boolean {

@@ -172,6 +172,7 @@ function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnD
     primary: column.isPrimary,
     generated: isGenerated(column),
     hasDefault: column.default !== undefined || isFilledByOrm(column),
+    ...describeDefault(column),
     selected: column.isSelect,
     insertable: column.isInsert,
     updatable: column.isUpdate,
@@ -267,6 +268,17 @@ function isGenerated(column: ColumnMetadata): boolean {
     isFilledByOrm(column)
   );
 }
+
+/** The default as its property has it. An expression counts where it is the literal of a number or of a text. */
+function describeDefault({ default: value }: ColumnMetadata): Pick<ColumnDescription, 'defaultText'> {
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string')
+    return { defaultText: String(value) };
+  const literal = typeof value === 'function' ? LITERAL.exec(value()) : null;
+  const text = literal?.[1] ?? literal?.[2];
+  return text === undefined ? {} : { defaultText: text };
+}
+
+const LITERAL = /^(?:'([^']*)'|(-?\d+(?:\.\d+)?|true|false))$/;
 
 function isFilledByOrm(column: ColumnMetadata): boolean {
   return column.isCreateDate || column.isUpdateDate || column.isDeleteDate || column.isVersion;

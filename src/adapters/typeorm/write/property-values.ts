@@ -3,6 +3,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import { designType } from '../metadata/design-type.js';
 import { plainValue } from '../../../core/values/exact-numbers.js';
 import { plainNumberText } from '../../../core/values/numbers.js';
+import { storedBoolean } from '../../../core/values/stored-booleans.js';
 import type { TypeOf, DataType } from '../../../core/schema/data-type.js';
 
 /** Converts a canonical value to the value of an entity's property, as TypeORM itself would load it. */
@@ -62,6 +63,7 @@ function toItems(values: readonly Json[], { of }: TypeOf<'list'>): unknown {
  */
 export function fromProperty(property: unknown, type: DataType): unknown {
   if (property === null || property === undefined) return null;
+  if (type.kind === 'boolean') return storedBoolean(property) ?? property;
   if (property instanceof Date) return fromDate(property, type);
   if (property instanceof Uint8Array) return Buffer.from(property).toString('base64');
   switch (type.kind) {
