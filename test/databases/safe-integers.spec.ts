@@ -1,4 +1,4 @@
-// @tags db nest
+// @tags nest
 import { expect, test } from '@jest/globals';
 import { restify } from 'nestjs-restify';
 import { tmpdir } from 'node:os';

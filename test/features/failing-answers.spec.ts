@@ -48,6 +48,14 @@ class ShoutingSerializer extends ModelSerializer {
   }
 }
 
+/** A value without JSON, if this name fails. */
+function unsendable(name: string): unknown[] {
+  represented++;
+  const self: unknown[] = [];
+  if (failing.has(name)) self.push(self);
+  return self;
+}
+
 abstract class Named {
   @PrimaryGeneratedColumn() id: number;
   @Column({ length: 20, unique: true }) name: string;
@@ -91,6 +99,38 @@ class FaTransformed {
   name: string;
 }
 
+/** Its listener replaces a value. */
+@Entity('fa_attached')
+class FaAttached extends Named {
+  @Column('simple-json', { nullable: true }) extra: unknown;
+  @AfterLoad() loaded(): void {
+    this.extra = unsendable(this.name);
+  }
+}
+
+@Entity('fa_wrapped')
+class FaWrapped {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({
+    type: 'varchar',
+    length: 20,
+    unique: true,
+    transformer: {
+      to: (value: unknown) => value,
+      from: (value: string) => ({
+        toJSON: () => {
+          failOn(value);
+          return value;
+        },
+      }),
+    },
+  })
+  name: unknown;
+}
+
+@Entity('fa_returned')
+class FaReturned extends Named {}
+
 @Entity('fa_expanded')
 class FaExpanded extends Named {
   @ManyToOne(() => FaComputed) other: Relation<FaComputed> | null;
@@ -121,23 +161,22 @@ restify(FaComputed, {
 restify(FaCyclic, {
   ...common,
   computed: {
-    self: ({ name }) => {
-      represented++;
-      const self: unknown[] = [];
-      if (failing.has(name)) self.push(self);
-      return self;
-    },
+    self: ({ name }) => unsendable(name),
   },
 });
 restify(FaOwn, { ...common, serializer: ShoutingSerializer });
 restify(FaLoaded, common);
 restify(FaTransformed, common);
+restify(FaAttached, common);
+restify(FaReturned, { ...common, returnDeleted: true, computed: { self: ({ name }) => unsendable(name) } });
+restify(FaWrapped, { ...common, type: { name: 'string' } });
 restify(FaExpanded, { ...common, shape: { maxObjects: 3 }, expandable: ['other', 'children'] });
 restify(FaChild, { app: 'fa' });
 restify(FaTag, { app: 'fa', serializer: ShoutingSerializer });
 
 const ENTITIES = [
-  ...[FaPlain, FaComputed, FaCyclic, FaOwn, FaLoaded, FaTransformed, FaExpanded, FaChild, FaTag],
+  ...[FaPlain, FaComputed, FaCyclic, FaOwn, FaLoaded, FaTransformed, FaAttached, FaWrapped, FaReturned],
+  ...[FaExpanded, FaChild, FaTag],
   IdempotencyRecord,
 ];
 
@@ -224,41 +263,49 @@ onEachDatabase('a write', (database) => {
     expect(await namesOf('faplain')).toEqual(['e', 'k', 'z']);
   });
 
-  test.each(['facomputed', 'facyclic', 'faown', 'faloaded', 'fatransformed'])(
-    'whose answer fails stores nothing: %s',
-    async (model) => {
-      const url = `/rest/v1/fa/${model}/`;
-      for (const name of ['a', 'b']) expect((await client.post(url, { name })).status).toBe(201);
-      const headers = { 'Idempotency-Key': model };
-      for (const write of [
-        () => client.post(url, { name: 'bad' }),
-        () => client.put(`${url}1/`, { name: 'bad' }),
-        () => client.patch(`${url}1/`, { name: 'bad' }),
-        () => client.post(url, [{ name: 'c' }, { name: 'bad' }]),
-        () =>
-          client.patch(url, [
-            { id: 1, name: 'c' },
-            { id: 2, name: 'bad' },
-          ]),
-        () => client.patch(`${url}?keys=1`, { name: 'bad' }),
-        () => client.post(`${url}?upsert=true`, [{ name: 'a' }, { name: 'bad' }]),
-        () => client.send('POST', url, { body: { name: 'bad' }, headers }),
-      ]) {
-        failing.add('bad');
-        const { status } = await write();
-        // What a transformer throws on the written value is the value's error.
-        expect(model === 'fatransformed' ? [400, 500] : [500]).toContain(status);
-        expect(await namesOf(model)).toEqual(['a', 'b']);
-      }
+  test.each([
+    ...['facomputed', 'facyclic', 'faown', 'faloaded', 'fatransformed'],
+    ...['faattached', 'fawrapped'],
+  ])('whose answer fails stores nothing: %s', async (model) => {
+    const url = `/rest/v1/fa/${model}/`;
+    for (const name of ['a', 'b']) expect((await client.post(url, { name })).status).toBe(201);
+    const headers = { 'Idempotency-Key': model };
+    for (const write of [
+      () => client.post(url, { name: 'bad' }),
+      () => client.put(`${url}1/`, { name: 'bad' }),
+      () => client.patch(`${url}1/`, { name: 'bad' }),
+      () => client.post(url, [{ name: 'c' }, { name: 'bad' }]),
+      () =>
+        client.patch(url, [
+          { id: 1, name: 'c' },
+          { id: 2, name: 'bad' },
+        ]),
+      () => client.patch(`${url}?keys=1`, { name: 'bad' }),
+      () => client.post(`${url}?upsert=true`, [{ name: 'a' }, { name: 'bad' }]),
+      () => client.send('POST', url, { body: { name: 'bad' }, headers }),
+    ]) {
       failing.add('bad');
-      const entity = ENTITIES.find(({ name }) => name.toLowerCase() === model) ?? FaPlain;
-      const resources = started.app.get(RestifyResources).of(entity).as(null);
-      await expect(resources.create({ name: 'bad' })).rejects.toThrow();
+      const { status } = await write();
+      // What a transformer throws on the written value is the value's error.
+      expect(model === 'fatransformed' ? [400, 500] : [500]).toContain(status);
       expect(await namesOf(model)).toEqual(['a', 'b']);
-      // The key of a failed request is free.
-      expect((await client.send('POST', url, { body: { name: 'bad' }, headers })).status).toBe(201);
-    },
-  );
+    }
+    failing.add('bad');
+    const entity = ENTITIES.find(({ name }) => name.toLowerCase() === model) ?? FaPlain;
+    const resources = started.app.get(RestifyResources).of(entity).as(null);
+    await expect(resources.create({ name: 'bad' })).rejects.toThrow();
+    expect(await namesOf(model)).toEqual(['a', 'b']);
+    // The key of a failed request is free.
+    expect((await client.send('POST', url, { body: { name: 'bad' }, headers })).status).toBe(201);
+  });
+
+  test('that returns the deleted object, which has no JSON, deletes nothing', async () => {
+    const url = '/rest/v1/fa/fareturned/';
+    await client.post(url, { name: 'a' });
+    failing.add('a');
+    expect(seen(await client.delete(`${url}1/`))).toEqual(SERVER_ERROR);
+    expect(await namesOf('fareturned')).toEqual(['a']);
+  });
 
   test('of an own serializer is represented once', async () => {
     const url = '/rest/v1/fa/faown/';

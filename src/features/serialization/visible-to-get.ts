@@ -23,7 +23,11 @@ export async function visibleToGet(
     { kind: 'retrieve', resource, where: conjunction([where, access.rows]), forWriting: true },
     'rows',
   );
-  return row ? represent(row, context.fork({ resource, shape: undefined })) : keyOnly(context);
+  if (!row) return keyOnly(context);
+  const visible = represent(row, context.fork({ resource, shape: undefined }));
+  // Values of the application may have no JSON: nothing is written then.
+  JSON.stringify(visible);
+  return visible;
 }
 
 function keyOnly({ route, keys }: RestContext): Representation {

@@ -161,12 +161,18 @@ function columnValue(field: ColumnField, { entity, dialect }: LoadedEntity, read
     .split('.')
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], entity);
   const { type, column } = field;
-  if (column.transform?.outward !== undefined) return fromProperty(property, type);
+  if (column.transform?.outward !== undefined) return withJson(fromProperty(property, type));
   const isRead =
     equalsExceptPrecision(property, read) ||
     // With `dateStrings`, mysql2 returns texts, of which TypeORM leaves some as they are.
     (type.kind === 'datetime' && typeof property === 'string' && dialect.decode(property, type) === read);
-  return isRead ? read : fromProperty(property, type);
+  return isRead ? read : withJson(fromProperty(property, type));
+}
+
+/** @throws if an object of the application has no JSON: here a write that reads its row back is undone. */
+function withJson(value: unknown): unknown {
+  if (typeof value === 'object') JSON.stringify(value);
+  return value;
 }
 
 /** Whether a property has the value that the driver returns for an exact one: it truncates to milliseconds and 53 bits. */
