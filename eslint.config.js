@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const WEAK_KEYS = {
   'objects of the compiled model, or of one request of ours': [
     'src/core/contracts/conditional.ts',
+    'src/core/schema/field.ts',
     'src/features/**/*.ts',
     'src/request/**/*.ts',
     'src/sql/**/*.ts',

@@ -55,6 +55,7 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
     if (!shell) continue;
     shell.relations = compileRelations(entity, shells, through);
     shell.overlapping = overlappingRelations(shell.relations.values());
+    shell.referredColumns = new Set(entity.referredColumns);
     shell.referrers = entity.referrers.flatMap(({ entity: referrer, onDelete }) => {
       const resource = shells.get(referrer);
       return resource ? [{ resource, onDelete }] : [];

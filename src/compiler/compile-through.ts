@@ -171,6 +171,7 @@ export class ThroughCompiler {
     for (const view of this.views) {
       view.shell.relations = view.mapped?.relations ?? new Map();
       view.shell.overlapping = view.mapped?.overlapping ?? [];
+      view.shell.referredColumns = view.mapped?.referredColumns ?? new Set();
       view.shell.setFields(this.fieldsOf(view));
       view.shell.operations = new Set(view.options.operations ?? OPERATIONS);
       view.shell.returnDeleted = view.options.returnDeleted ?? this.defaults.returnDeleted;

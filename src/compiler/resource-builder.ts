@@ -53,6 +53,7 @@ export class ResourceBuilder implements Resource {
   overlapping: readonly ToOneRelation[] = [];
   operations: ReadonlySet<Operation> = new Set();
   referrers: readonly Referrer[] = [];
+  referredColumns: ReadonlySet<string> = new Set();
   objectLabel: ObjectLabel | undefined = undefined;
   renamed: ReadonlyMap<string, string> = new Map();
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();

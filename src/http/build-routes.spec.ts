@@ -44,6 +44,7 @@ function resourceOf(
     labelsParameter: undefined,
     objectLabel: undefined,
     referrers: [],
+    referredColumns: new Set(),
     conditional: undefined,
     bulk: undefined,
     cacheControl: undefined,

@@ -1,4 +1,5 @@
 import type { Conditional } from '../core/contracts/conditional.js';
+import { isWritableIn, writtenColumns } from '../core/schema/field.js';
 import { statusOf } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
@@ -225,10 +226,19 @@ function stateErrors(described: DescribedRoute): readonly ErrorStatus[] {
   const { operation, route } = described;
   const { conditional } = route.resource;
   return [
-    ...(operation === 'destroy' ? [409 as const] : []),
+    ...(operation === 'destroy' || mayChangeReferred(described) ? [409 as const] : []),
     ...(conditional && operation !== undefined ? ofConditions(operation, conditional) : []),
     ...(conditional && isUpsert(described) ? [412 as const] : []),
   ];
+}
+
+/** Whether an update may change a column to which other rows refer. */
+function mayChangeReferred({ operation, route: { resource } }: DescribedRoute): boolean {
+  if (operation !== 'update' && operation !== 'partialUpdate') return false;
+  return resource.fields
+    .filter((field) => isWritableIn(field, operation))
+    .flatMap(writtenColumns)
+    .some((column) => resource.referredColumns.has(column));
 }
 
 function mayBeMissing(described: DescribedRoute, { hides }: KnownAccess): boolean {

@@ -147,6 +147,7 @@ export class ModelRows {
       after: ALWAYS,
       ...this.parsed(operation, body),
       keys: [],
+      mayView: () => Promise.resolve(true),
       hooks: {},
     };
   }

@@ -109,14 +109,17 @@ export class NotAcceptable extends RestException {
   readonly answer = detail(406, 'Could not satisfy the request Accept header.');
 }
 
-/** 409: a restricting foreign key prevents the deletion. Names the model that refers to the row, and no row of it. */
-export class RestrictedDeletion extends RestException {
+/**
+ * 409: a restricting foreign key prevents the deletion of a row, or the change of a column to which others refer. Names the
+ * model that refers to the row, and no row of it.
+ */
+export class RestrictedByReferrer extends RestException {
   readonly answer: RestErrorResponse;
 
-  constructor(referrer: string | undefined) {
-    super('A foreign key restricts this deletion');
+  constructor(change: 'deleted' | 'changed', referrer: string | undefined) {
+    super('A foreign key of another object restricts this');
     const who = referrer === undefined ? 'other objects' : `objects of "${referrer}"`;
-    this.answer = detail(409, `This object cannot be deleted: ${who} still refer to it.`);
+    this.answer = detail(409, `This object cannot be ${change}: ${who} still refer to it.`);
   }
 }
 

@@ -200,17 +200,20 @@ export interface UpdatePlan {
   readonly keys: readonly KeyCheck[];
   /** For each, the reference that differs from the stored value is written. */
   readonly duplicateReferences?: readonly DuplicateReference[];
+  readonly mayView: ViewCheck;
   readonly hooks: TransactionHooks;
   readonly completed?: CompletedRows | undefined;
 }
+
+/** Whether the caller may view a model, so that an error may name it as referring to the row. */
+export type ViewCheck = (resource: ResourceSchema) => Promise<boolean>;
 
 export interface DeletePlan {
   readonly kind: 'delete';
   readonly resource: ResourceSchema;
   readonly requester?: Requester | undefined;
   readonly where: Condition;
-  /** Whether the caller may view a model, so that an error may name it as referring to the row. */
-  readonly mayView: (resource: ResourceSchema) => Promise<boolean>;
+  readonly mayView: ViewCheck;
   /** As in `UpdatePlan`. */
   readonly expected?: Expectation | undefined;
   readonly hooks: TransactionHooks;

@@ -140,6 +140,8 @@ export interface EntityDescription {
   readonly relations: readonly RelationDescription[];
   /** Entities with foreign keys to its table. */
   readonly referrers: readonly ReferrerDescription[];
+  /** Names of its columns to which other rows refer, and which cannot be changed while they do. */
+  readonly referredColumns: readonly string[];
   /** Many-to-many relations without a join table on either side. */
   readonly unjoined: readonly RelationDescriptionBase[];
   /** Paths of relations of embedded objects that TypeORM neither reads nor writes, in an entity that extends another in its table. */

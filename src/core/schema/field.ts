@@ -145,3 +145,17 @@ export function linksOf(fields: readonly Field[]): readonly LinkField[] {
 
 export type Field =
   ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField | LabelsField;
+
+/** The ids of the columns that a field of a body writes, including those of a relation. */
+export function writtenColumns(field: Field): readonly string[] {
+  switch (field.kind) {
+    case 'column':
+      return [field.column.id];
+    case 'to-one':
+      return field.relation.on.map(({ near }) => near.id);
+    case 'embedded':
+      return field.fields.flatMap(writtenColumns);
+    default:
+      return [];
+  }
+}

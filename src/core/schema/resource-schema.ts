@@ -132,6 +132,8 @@ export interface ResourceSchema {
   readonly operations: ReadonlySet<Operation>;
   /** The models whose objects refer to its own. */
   readonly referrers: readonly Referrer[];
+  /** The ids of its columns to which other rows refer, and which cannot be changed while they do. */
+  readonly referredColumns: ReadonlySet<string>;
   /** The label of its objects; undefined without the option `label`. */
   readonly objectLabel: ObjectLabel | undefined;
   /** True if its fields were selected by a client: its statements are cached separately. */

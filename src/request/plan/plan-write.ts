@@ -10,6 +10,7 @@ import type {
   Expectation,
   TransactionHooks,
   UpdatePlan,
+  ViewCheck,
 } from '../../core/query/plan.js';
 import type { Through } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
@@ -144,6 +145,7 @@ export function planUpdate(
         keys: assigned.keys,
         duplicateReferences: assigned.duplicateReferences,
         expected,
+        mayView: viewCheck(context),
         hooks: transactionHooks(operation, context),
       };
     }),
@@ -152,22 +154,24 @@ export function planUpdate(
 
 /** Plans the deletion of the row that `where` selects. */
 export function planDelete(context: RestContext, where: Condition, expected?: Expectation): DeletePlan {
-  const { resource, access } = context;
-  // A permission that throws for this caller counts as a denial.
-  const mayView = (model: ResourceSchema): Promise<boolean> =>
+  return {
+    kind: 'delete',
+    resource: context.resource,
+    requester: context.requester,
+    where,
+    expected,
+    mayView: viewCheck(context),
+    hooks: transactionHooks('destroy', context),
+  };
+}
+
+/** A permission that throws for this caller counts as a denial. */
+function viewCheck({ access }: RestContext): ViewCheck {
+  return (model) =>
     access.tryAuthorize(model, 'GET').then(
       (granted) => granted !== undefined,
       () => false,
     );
-  return {
-    kind: 'delete',
-    resource,
-    requester: context.requester,
-    where,
-    expected,
-    mayView,
-    hooks: transactionHooks('destroy', context),
-  };
 }
 
 /** Parses the body of an update with the serializer of the model. */

@@ -109,9 +109,16 @@ export interface Dialect extends TextSyntax {
     | undefined;
   /** A query for the `name`, `type` and `sql` of views, and of tables whose constraints may delete other rows; undefined without such. */
   readonly definitions: string | undefined;
-  /** A query for the tables whose foreign keys restrict deletions from a table, as `c0`; undefined if errors name them. */
+  /**
+   * A query for the tables whose foreign keys restrict deletions or updates of a table, as `c0`, and the columns to which they
+   * refer, as `c1` (null: its key); undefined if errors name them.
+   */
   readonly restrictingTables:
-    ((table: string) => { readonly sql: string; readonly parameters: readonly unknown[] }) | undefined;
+    | ((
+        table: string,
+        change: 'delete' | 'update',
+      ) => { readonly sql: string; readonly parameters: readonly unknown[] })
+    | undefined;
   /** Closes a driver's connection, so that its pool opens another one. */
   discard(connection: unknown): void;
   /** Undefined if statements are executed synchronously and so cannot be cancelled. */

@@ -48,8 +48,8 @@ export const sqlite: Dialect = {
   estimate: undefined,
   errorFor,
   definitions: `SELECT name, type, sql FROM sqlite_master WHERE type = 'view' OR (type = 'table' AND sql LIKE '%CONFLICT%REPLACE%')`,
-  restrictingTables: (table) => ({
-    sql: `SELECT m.name AS c0 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_delete IN ('RESTRICT', 'NO ACTION')`,
+  restrictingTables: (table, change) => ({
+    sql: `SELECT m.name AS c0, f."to" AS c1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_${change} IN ('RESTRICT', 'NO ACTION')`,
     parameters: [table],
   }),
   indexColumns: undefined,

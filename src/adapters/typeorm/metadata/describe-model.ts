@@ -13,7 +13,7 @@ import type { DataType } from '../../../core/schema/data-type.js';
 import { dialectFamily } from '../data-source-dialect.js';
 import type { DialectFamily } from '../data-source-dialect.js';
 import { declaredProperties, isEntitySchema, schemaTarget } from './declared-properties.js';
-import { describeReferrers } from './describe-referrers.js';
+import { describeReferrers, referredColumns } from './describe-referrers.js';
 import { describeRules } from './describe-rules.js';
 import { describeExposures } from './describe-exposures.js';
 import { describeRelations, describeUnjoined, unmappedRelations } from './describe-relations.js';
@@ -111,6 +111,7 @@ function describeEntity(
     exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
     rules: rules ? describeRules(metadata, rules) : new Map(),
     referrers: describeReferrers(metadata, dataSource),
+    referredColumns: referredColumns(metadata, dataSource),
     unjoined: describeUnjoined(source),
     unmapped: unmappedRelations(source),
     orderBy: describeOrder(metadata),

@@ -1,6 +1,7 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
+import { writtenColumns } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
@@ -20,7 +21,7 @@ import type { StoredJsonValues } from './precise-values.js';
 import type { ListenerRelations } from './listener-relations.js';
 import type { LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
-import { sharesColumns, withoutSharedColumns, writtenIds } from './shared-columns.js';
+import { sharesColumns, withoutSharedColumns } from './shared-columns.js';
 import { computedColumns } from './update-rules.js';
 import type { ComputedColumn } from './update-rules.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
@@ -197,7 +198,7 @@ export class EntitySaver {
       return;
     }
     const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
-    const written = new Set(fields.flatMap(writtenIds));
+    const written = new Set(fields.flatMap(writtenColumns));
     await withoutSharedColumns(entity, { metadata: this.metadata, written }, save);
   }
 

@@ -1,6 +1,5 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
-import { PermissionDenied, RestrictedDeletion } from '../../../core/errors/http-exceptions.js';
-import { isRestException } from '../../../core/errors/rest-exception.js';
+import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { conjunction } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
@@ -16,7 +15,7 @@ import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
 import { applyValues, createEntity, identityOf, setColumns } from './entity-values.js';
-import { findReferrer } from './find-referrer.js';
+import { deletionError } from './find-referrer.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { ListenerRelations } from './listener-relations.js';
 import { LoadedEntities } from './loaded-entities.js';
@@ -213,12 +212,7 @@ export class EntityWriter extends StepWriter {
           ? prepared(() => this.performDelete(plan, { entity, identity: key, runner }))
           : notFound(false);
       },
-      translateError: async (error) => {
-        const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
-        return refusal?.kind === 'foreign-key'
-          ? new RestrictedDeletion(await findReferrer(plan, refusal, this.tools))
-          : error;
-      },
+      translateError: (error) => deletionError(error, plan, this.tools),
     };
   }
 

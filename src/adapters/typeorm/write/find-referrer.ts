@@ -1,31 +1,82 @@
 import type { EntityMetadata } from 'typeorm';
+import { RestrictedByReferrer } from '../../../core/errors/http-exceptions.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
+import type { RestException } from '../../../core/errors/rest-exception.js';
+import type { DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import { writtenColumns } from '../../../core/schema/field.js';
+import { restricts } from '../metadata/describe-referrers.js';
 import { entityIdOf } from '../metadata/entity-id.js';
-import type { DeletePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
+import { uncheckedKey } from './unchecked-key.js';
 
 type ForeignKey = EntityMetadata['foreignKeys'][number];
+type Refusal = Extract<DatabaseError, { kind: 'foreign-key' }>;
+
+/** A foreign key to a table, as far as the database says so: TypeORM may not have made it. */
+interface Restricting {
+  readonly table: unknown;
+  /** The column to which it refers, if known. */
+  readonly column: unknown;
+}
+
+/** The error of a deletion: 409 if a foreign key restricts it, else the same error. */
+export async function deletionError(error: unknown, plan: DeletePlan, tools: WriterTools): Promise<unknown> {
+  const refusal = isRestException(error) ? undefined : tools.dialect.errorFor(error);
+  if (refusal?.kind !== 'foreign-key') return error;
+  const restricting = await restrictingKeys(plan, refusal, tools);
+  return new RestrictedByReferrer('deleted', await findReferrer(plan, restricting, tools));
+}
 
 /**
- * The model that still refers to a row whose deletion the database has rejected, as `<app>.<model>`, or the table's
+ * The 409 of an update of columns to which other rows refer. Undefined if the foreign key may be one of the row itself: SQLite
+ * does not say whose it is.
+ */
+export async function referredUpdateError(
+  plan: UpdatePlan,
+  refusal: Refusal,
+  tools: WriterTools,
+): Promise<RestException | undefined> {
+  const { tableName } = tools.tables.of(plan.resource).metadata;
+  const isOfOthers = refusal.table !== undefined && refusal.table !== tableName;
+  if (!isOfOthers && uncheckedKey(plan, plan.resource)) return undefined;
+  const changed = changedColumns(plan);
+  const restricting = (await restrictingKeys(plan, refusal, tools)).filter(
+    ({ column }) => column === undefined || column === null || changed.has(column),
+  );
+  const referrer = await findReferrer(plan, restricting, tools);
+  const isReferred = isOfOthers || referrer !== undefined || (refusal.table ?? restricting.length) !== 0;
+  return isReferred ? new RestrictedByReferrer('changed', referrer) : undefined;
+}
+
+/** The columns that an update writes. */
+function changedColumns({ resource, values }: UpdatePlan): ReadonlySet<unknown> {
+  const fields = [...values.keys()].flatMap((name) => resource.fieldsByName.get(name) ?? []);
+  return new Set(fields.flatMap(writtenColumns));
+}
+
+/**
+ * The model that still refers to a row whose deletion or change the database has rejected, as `<app>.<model>`, or the table's
  * entity if it is not served. Queried after the rejection, for every restricting foreign key to this table. A model
  * that the caller may not view is never named.
  */
-export async function findReferrer(
-  plan: DeletePlan,
-  refusal: Extract<DatabaseError, { kind: 'foreign-key' }>,
+async function findReferrer(
+  plan: DeletePlan | UpdatePlan,
+  restricting: readonly Restricting[],
   tools: WriterTools,
 ): Promise<string | undefined> {
   const { metadata: target, dataSource } = tools.tables.of(plan.resource);
-  const restricting = await restrictingTables(target, refusal, tools);
+  const named = new Set(restricting.map(({ table }) => table));
+  const changed = plan.kind === 'update' ? changedColumns(plan) : undefined;
   for (const metadata of dataSource.entityMetadatas) {
     for (const key of metadata.foreignKeys) {
       // Compared by table: TypeORM keeps the foreign keys to and of a child entity with its base entity.
       if (key.referencedEntityMetadata.tablePath !== target.tablePath) continue;
-      if (!restrictsDelete(key) && !restricting.has(metadata.tableName)) continue;
+      if (changed && !key.referencedColumns.some(({ databaseName }) => changed.has(databaseName))) continue;
+      if (!restricts(key, plan.kind) && !named.has(metadata.tableName)) continue;
       if (!(await hasReferrer(plan, { metadata, key }, tools))) continue;
       const served = servedAs(metadata, tools);
       if (!served) return metadata.targetName === '' ? undefined : metadata.targetName;
@@ -37,7 +88,7 @@ export async function findReferrer(
 
 /** Whether another row refers to the row. */
 async function hasReferrer(
-  { resource, where }: DeletePlan,
+  { resource, where }: DeletePlan | UpdatePlan,
   { metadata, key }: { metadata: EntityMetadata; key: ForeignKey },
   tools: WriterTools,
 ): Promise<boolean> {
@@ -59,19 +110,15 @@ async function hasReferrer(
   return found.length > 0;
 }
 
-/** The tables whose foreign keys restrict the deletion, as far as the database says so: TypeORM may not have made them. */
-async function restrictingTables(
-  { tableName }: EntityMetadata,
-  { table }: Extract<DatabaseError, { kind: 'foreign-key' }>,
-  { dialect, connections }: WriterTools,
-): Promise<ReadonlySet<unknown>> {
-  if (table !== undefined || !dialect.restrictingTables) return new Set([table]);
-  const records = await connections.read(dialect.restrictingTables(tableName), 'primary');
-  return new Set(records.map(([name]) => name));
-}
-
-function restrictsDelete({ onDelete }: ForeignKey): boolean {
-  return onDelete === undefined || onDelete === 'RESTRICT' || onDelete === 'NO ACTION';
+async function restrictingKeys(
+  { kind, resource }: DeletePlan | UpdatePlan,
+  { table }: Refusal,
+  { dialect, connections, tables }: WriterTools,
+): Promise<readonly Restricting[]> {
+  if (table !== undefined || !dialect.restrictingTables) return [{ table, column: undefined }];
+  const { tableName } = tables.of(resource).metadata;
+  const records = await connections.read(dialect.restrictingTables(tableName, kind), 'primary');
+  return records.map(([name, column]) => ({ table: name, column }));
 }
 
 /** The entity's own resource, or that of another entity in the same table; of a join table without an entity, its pairs. */

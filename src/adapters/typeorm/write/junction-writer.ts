@@ -16,6 +16,7 @@ import type { KeyLookup } from '../read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
+import { deletionError, referredUpdateError } from './find-referrer.js';
 import { constraintError } from './constraint-errors.js';
 import { TableKind } from './table-kind.js';
 import { runHook } from './run-hook.js';
@@ -44,7 +45,7 @@ export class JunctionWriter extends StepWriter {
     return {
       errors: mergeErrors([plan.errors, errors]),
       prepare: (runner) => Promise.resolve(prepared(() => this.performCreate(plan, columns, runner))),
-      translateError: (error) => this.translate(error, columns, plan.where),
+      translateError: (error) => this.translate(error, columns, plan),
     };
   }
 
@@ -58,7 +59,7 @@ export class JunctionWriter extends StepWriter {
     return row;
   }
 
-  /** Replaces the pair by one with the other related side (contract 2.11). */
+  /** Changes the related side, which makes it another pair (contract 2.11). */
   prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined> {
     let changed: readonly ColumnValue[] | undefined;
     return {
@@ -82,7 +83,7 @@ export class JunctionWriter extends StepWriter {
           mergeErrors([plan.errors, errors]),
         );
       },
-      translateError: (error) => this.translate(error, changed, plan.after),
+      translateError: (error) => this.translate(error, changed, plan),
     };
   }
 
@@ -93,8 +94,12 @@ export class JunctionWriter extends StepWriter {
   ): Promise<Row> {
     const same = after.every(({ value }, index) => value === before[index]?.value);
     if (same) return this.readBack(after, where, runner);
-    if (!(await this.remove(before, runner))) throw new DroppedRow();
-    return this.insert(after, where, runner);
+    const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
+    const changes = bindAll(after, scope).join(', ');
+    const sql = `UPDATE ${scope.table.path} SET ${changes} WHERE ${bindAll(before, scope).join(' AND ')}`;
+    const count = await this.countRows(sql, scope.parameters, runner);
+    if (count === 0 && !(await this.table.isView(runner))) throw new DroppedRow();
+    return this.readBack(after, where, runner);
   }
 
   prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
@@ -108,7 +113,7 @@ export class JunctionWriter extends StepWriter {
           return true;
         });
       },
-      translateError: (error) => Promise.resolve(error),
+      translateError: (error) => deletionError(error, plan, this.tools),
     };
   }
 
@@ -153,10 +158,7 @@ export class JunctionWriter extends StepWriter {
   /** False if the database has kept the pair. */
   private async remove(pair: readonly ColumnValue[], runner: QueryRunner): Promise<boolean> {
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
-    const conditions = pair.map(
-      ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
-    );
-    const sql = `DELETE FROM ${scope.table.path} WHERE ${conditions.join(' AND ')}`;
+    const sql = `DELETE FROM ${scope.table.path} WHERE ${bindAll(pair, scope).join(' AND ')}`;
     const count = await this.countRows(sql, scope.parameters, runner);
     return count !== 0 || (await this.find({ where: equalTo(pair) }, runner)) === undefined;
   }
@@ -185,16 +187,22 @@ export class JunctionWriter extends StepWriter {
   private async translate(
     error: unknown,
     pair: readonly ColumnValue[] | undefined,
-    where: Condition,
+    plan: CreatePlan | UpdatePlan,
   ): Promise<unknown> {
     const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
     const isDropped = error instanceof DroppedRow;
     if (!refusal && !isDropped) return error;
     if (pair && (!refusal || PAIR_CONSTRAINTS.has(refusal.kind))) {
+      const where = plan.kind === 'create' ? plan.where : plan.after;
       if (!(await areValuesPermitted(pair, { resource: this.resource, where, tools: this.tools })))
         return new PermissionDenied();
     }
-    return refusal ? (this.refused(refusal) ?? error) : notStored();
+    if (!refusal) return notStored();
+    const referred =
+      refusal.kind === 'foreign-key' && plan.kind === 'update'
+        ? await referredUpdateError(plan, refusal, this.tools)
+        : undefined;
+    return referred ?? this.refused(refusal) ?? error;
   }
 
   private refused(refusal: DatabaseError): unknown {
@@ -213,6 +221,11 @@ export class JunctionWriter extends StepWriter {
         return undefined;
     }
   }
+}
+
+/** `column = value` for each. */
+function bindAll(pair: readonly ColumnValue[], scope: Scope): readonly string[] {
+  return pair.map(({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`);
 }
 
 function equalTo(pair: readonly ColumnValue[]): Condition {

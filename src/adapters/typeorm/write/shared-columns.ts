@@ -1,6 +1,5 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
-import type { Field } from '../../../core/schema/field.js';
 import { setRelation } from './entity-values.js';
 
 /** Whether a column belongs to several relations of an entity. */
@@ -9,20 +8,6 @@ export function sharesColumns({ relations }: EntityMetadata): boolean {
     .filter((relation) => relation.isWithJoinColumn)
     .flatMap(({ joinColumns }) => joinColumns.map(({ databaseName }) => databaseName));
   return new Set(ids).size < ids.length;
-}
-
-/** The columns that a field of a body writes, including those of a relation. */
-export function writtenIds(field: Field): readonly string[] {
-  switch (field.kind) {
-    case 'column':
-      return [field.column.id];
-    case 'to-one':
-      return field.relation.on.map(({ near }) => near.id);
-    case 'embedded':
-      return field.fields.flatMap(writtenIds);
-    default:
-      return [];
-  }
 }
 
 /**

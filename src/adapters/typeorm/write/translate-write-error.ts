@@ -7,6 +7,7 @@ import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import { DroppedRow, notStored } from './dropped-rows.js';
 import { underSentNames } from './duplicate-references.js';
+import { referredUpdateError } from './find-referrer.js';
 import { constraintError } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
 import { uncheckedKey } from './unchecked-key.js';
@@ -42,7 +43,11 @@ export async function translateWriteError(
   // A row that the caller is not permitted to have is rejected as such: a unique or exclusion constraint would reveal
   // rows of others.
   if (ROW_CONSTRAINTS.has(refusal.kind) && !(await isPermitted())) return new PermissionDenied();
-  if (refusal.kind === 'foreign-key') return danglingKey(plan, resource);
+  if (refusal.kind === 'foreign-key')
+    return (
+      (plan.kind === 'update' ? await referredUpdateError(plan, refusal, tools) : undefined) ??
+      danglingKey(plan, resource)
+    );
   const resolved =
     refusal.kind === 'unique'
       ? { kind: refusal.kind, columns: await tools.indexes.of(refusal, metadata) }
