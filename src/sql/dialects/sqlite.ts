@@ -40,7 +40,7 @@ export const sqlite: Dialect = {
   cursor: (column, type) => ({
     read: read(column, type),
     compared: column,
-    parameter: (placeholder) => parameter(placeholder, type),
+    parameter: (placeholder) => cursorParameter(placeholder, type),
   }),
   returning: sqliteReturning,
   isReusable: ({ kind }) => REUSABLE_KINDS.has(kind),
@@ -83,7 +83,7 @@ function read(column: string, type: DataType): string {
 function formatDecimal(raw: unknown, scale: number | undefined): string {
   if (typeof raw === 'number') return scale === undefined ? plainNumberText(raw) : raw.toFixed(scale);
   const text = String(raw);
-  return scale === undefined || scale === 0 || text.includes('.') ? text : `${text}.${'0'.repeat(scale)}`;
+  return scale && /^-?\d+$/.test(text) ? `${text}.${'0'.repeat(scale)}` : text;
 }
 
 function decode(raw: unknown, type: DataType): Json {
@@ -124,6 +124,13 @@ function parameter(placeholder: string, type: DataType): string {
   if (type.kind === 'bigint') return `CAST(${placeholder} AS INTEGER)`;
   if (type.kind === 'decimal') return `CAST(${placeholder} AS NUMERIC)`;
   return type.kind === 'json' && type.packed === true ? `jsonb(${placeholder})` : placeholder;
+}
+
+/** Back from the text of an integer to the integer. Other texts, which are no numbers, stay as they are: as 0, they would be another position. */
+function cursorParameter(placeholder: string, type: DataType): string {
+  return type.kind === 'bigint' || type.kind === 'decimal'
+    ? `(SELECT CASE WHEN CAST(CAST(v AS INTEGER) AS TEXT) = v THEN CAST(v AS INTEGER) ELSE v END FROM (SELECT ${placeholder} AS v))`
+    : parameter(placeholder, type);
 }
 
 /**
