@@ -1,17 +1,25 @@
 import type { Reference, Schema } from './open-api-types.js';
 
-/** Components by name, each once. Names of the application are not overwritten. */
+/**
+ * Components by name, each once. Names of the application are not overwritten. Names differ in more than case, because
+ * generators of clients make files of them.
+ */
 export class Components {
   readonly schemas = new Map<string, Schema>();
+  private readonly spellings = new Map<string, string>();
 
-  constructor(private readonly taken: ReadonlySet<string>) {}
+  constructor(taken: Iterable<string>) {
+    for (const name of taken) this.spellings.set(name.toLowerCase(), '');
+  }
 
   /** Adds a schema under the first name that is unused or has the same schema, and returns a reference. */
   add(names: readonly string[], schema: Schema): Reference {
     const text = JSON.stringify(schema);
     for (const name of candidates(names)) {
+      const spelling = this.spellings.get(name.toLowerCase()) ?? name;
       const known = this.schemas.get(name);
-      if (this.taken.has(name) || (known && JSON.stringify(known) !== text)) continue;
+      if (spelling !== name || (known && JSON.stringify(known) !== text)) continue;
+      this.spellings.set(name.toLowerCase(), name);
       this.schemas.set(name, schema);
       return { $ref: `#/components/schemas/${name}` };
     }
@@ -19,14 +27,18 @@ export class Components {
   }
 }
 
-/** Unique texts. */
+/** Texts that differ in more than case. */
 export class UniqueNames {
-  constructor(private readonly taken: Set<string>) {}
+  private readonly taken: Set<string>;
+
+  constructor(taken: Iterable<string>) {
+    this.taken = new Set([...taken].map((name) => name.toLowerCase()));
+  }
 
   take(names: readonly string[]): string {
     for (const name of candidates(names)) {
-      if (this.taken.has(name)) continue;
-      this.taken.add(name);
+      if (this.taken.has(name.toLowerCase())) continue;
+      this.taken.add(name.toLowerCase());
       return name;
     }
     throw new Error('There are names without end');

@@ -55,7 +55,7 @@ export function describeApi(
   { routes: placed, indexes, listOptions }: DescribedUrls,
   document: OpenApiDocument,
 ): ApiDescription {
-  const components = new Components(new Set(Object.keys(document.components?.schemas ?? {})));
+  const components = new Components(Object.keys(document.components?.schemas ?? {}));
   const operationIds = new UniqueNames(idsOf(document));
   const hasSecurity = (document.security ?? []).length > 0;
   // The URLs of a model first, because they determine the names of its schemas.
@@ -144,10 +144,11 @@ function pathItem({ route, declared, declaresAllMethods }: PlacedRoute, place: L
   };
 }
 
+/** An operation that is called `index` would be the file in which generators of clients export all others. */
 function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: PlacedIndex): OperationObject {
   const schema: Schema = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
   return {
-    operationId: operationIds.take([prefix === undefined ? 'index' : operationName('index', prefix)]),
+    operationId: operationIds.take([prefix === undefined ? 'api_index' : operationName('index', prefix)]),
     summary: prefix === undefined ? 'The URLs of all models' : `The URLs of the models below ${prefix}`,
     tags: ['index'],
     parameters: [],
@@ -185,14 +186,12 @@ function usedIn<Component>(
   );
 }
 
-function idsOf({ paths }: OpenApiDocument): Set<string> {
+function idsOf({ paths }: OpenApiDocument): readonly string[] {
   const operations = Object.values(paths).flatMap((item) => Object.values(item)) as readonly ({
     readonly operationId?: unknown;
   } | null)[];
-  return new Set(
-    operations.flatMap((operation) =>
-      typeof operation?.operationId === 'string' ? [operation.operationId] : [],
-    ),
+  return operations.flatMap((operation) =>
+    typeof operation?.operationId === 'string' ? [operation.operationId] : [],
   );
 }
 

@@ -5,6 +5,7 @@ import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
 import type { Operation as OperationName } from '../core/schema/operation.js';
 import type { RouteAction } from '../core/schema/action.js';
 import type { Resource } from '../core/schema/resource.js';
+import type { Key } from '../core/schema/resource-schema.js';
 import type { Route } from '../core/schema/route.js';
 import { givenFields } from '../request/plan/plan-write.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
@@ -18,7 +19,7 @@ import { describeList, filterParameters } from './describe-list.js';
 import { labelsParameterOf } from './describe-labels.js';
 import { requestSchema } from './describe-model.js';
 import { describeResponses } from './describe-responses.js';
-import { pathKeySchema } from './describe-value.js';
+import { exampleKey, pathKeySchema } from './describe-value.js';
 import { shapeParametersOf } from './describe-shape.js';
 import type { OperationObject, Parameter, Schema } from './open-api-types.js';
 
@@ -121,25 +122,16 @@ export function pathParameters(
   action: RouteAction | undefined,
 ): readonly Parameter[] {
   if (kind === 'collection' || kind === 'collection-action') return [];
-  const pk = pathParameter(
-    'pk',
-    pathKeySchema((parent ?? resource).key),
-    `The key: ${(parent ?? resource).label}`,
-  );
+  const pk = pathParameter('pk', (parent ?? resource).key, `The key: ${(parent ?? resource).label}`);
   if (kind !== 'through-object') return [pk];
   const any = action !== undefined && action.operation === undefined;
-  return [
-    pk,
-    pathParameter(
-      'childId',
-      any ? { type: 'string' } : pathKeySchema(resource.key),
-      'The key of the through object',
-    ),
-  ];
+  return [pk, pathParameter('childId', any ? undefined : resource.key, 'The key of the through object')];
 }
 
-function pathParameter(name: string, schema: Schema, description: string): Parameter {
-  return { name, in: 'path', required: true, description, schema };
+/** `key` is undefined where any text names an object. */
+function pathParameter(name: string, key: Pick<Key, 'columns'> | undefined, description: string): Parameter {
+  const schema: Schema = key ? pathKeySchema(key) : { type: 'string' };
+  return { name, in: 'path', required: true, description, schema, example: key ? exampleKey(key) : 'key' };
 }
 
 function listParameters(resource: Resource): readonly Parameter[] {

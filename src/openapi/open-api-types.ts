@@ -7,6 +7,7 @@ export interface Parameter {
   readonly required: boolean;
   readonly description?: string;
   readonly schema: Schema;
+  readonly example?: unknown;
   readonly style?: string;
   readonly explode?: boolean;
 }

@@ -12,7 +12,12 @@ export interface PlainDocument {
 export interface PlainOperation {
   readonly operationId: string;
   readonly summary?: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: unknown }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: unknown;
+    readonly example?: unknown;
+  }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: unknown }>> };
   readonly responses: Readonly<Record<string, unknown>>;
   readonly security?: readonly unknown[];
