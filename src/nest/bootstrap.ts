@@ -65,7 +65,8 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   rejectProblems(problemsOfModel(input, model), dataSource);
   rejectProblems(await adapter.problems(model.all), dataSource);
   for (const resource of model.all) adapter.prepare(resource);
-  for (const warning of [...modelWarnings(input, model), ...adapter.warnings()]) server.log.warn(warning);
+  const warnings = [...modelWarnings(input, model), ...(await adapter.warnings(model.all))];
+  for (const warning of warnings) server.log.warn(warning);
   errors.listener = await resolveErrorListener(context, instances);
   const listed = listedControllers(context.modules);
   const api = bindRoutes(model, { context, input, parts, listed, readBody });

@@ -26,6 +26,7 @@ import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
 import { tableProblems } from './metadata/table-problems.js';
 import { restrictSubtypeListeners } from './metadata/subtype-listeners.js';
+import { engineWarnings } from './metadata/table-engines.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './data-source-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
@@ -102,10 +103,15 @@ export class TypeOrmAdapter implements DataAdapter {
     return describeModel(this.dataSource, decorators, this.texts);
   }
 
-  /** Warnings about the data source, which do not prevent the start. */
-  warnings(): readonly string[] {
+  /** Warnings about the data source and its tables, which do not prevent the start. */
+  async warnings(resources: readonly ResourceSchema[]): Promise<readonly string[]> {
+    const { tables, dataSource } = this;
     const { warning } = this.texts;
-    return [...warningsOfOptions(this.dataSource), ...(warning === undefined ? [] : [warning])];
+    return [
+      ...warningsOfOptions(dataSource),
+      ...(warning === undefined ? [] : [warning]),
+      ...(await engineWarnings(resources, { tables, dataSource })),
+    ];
   }
 
   /** Reads facts about the tables from the database; called before the entities are described. */
