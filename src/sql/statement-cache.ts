@@ -5,12 +5,13 @@ import type { DataType } from '../core/schema/data-type.js';
 import { compileComparison, compileSearchTerm } from './compile-where.js';
 import type { ComparisonScope } from './compile-where.js';
 import type { Dialect } from './dialects/dialect.js';
-import type { Statement } from './statement.js';
+import type { Statement, StatementLabel } from './statement.js';
 
 /** SQL whose last parameters are the values of its conditions. */
 interface CachedStatement {
   readonly sql: string;
   readonly constants: readonly unknown[];
+  readonly label: StatementLabel | undefined;
 }
 
 /** Stands for a value of a position while a statement is compiled, to find out which of its parameters have that value. */
@@ -102,7 +103,7 @@ export class StatementCache {
     const cached = statementsFor(compared, this.statements).get(key);
     if (!cached) return this.add(key, compile(), { written: NO_VALUES, compared });
     const parameters = cached.constants.length === 0 ? values : [...cached.constants, ...values];
-    return this.reuse(cached.sql, parameters, compared);
+    return this.reuse(cached, parameters, compared);
   }
 
   /**
@@ -129,7 +130,7 @@ export class StatementCache {
     const others = cached.constants.length === 0 ? values : [...cached.constants, ...values];
     let next = 0;
     const parameters = cached.slots.map((slot) => (slot === undefined ? others[next++] : position[slot]));
-    return this.reuse(cached.sql, parameters, compared);
+    return this.reuse(cached, parameters, compared);
   }
 
   /** The same for an INSERT or UPDATE. `compile` must bind the written values first. */
@@ -138,7 +139,7 @@ export class StatementCache {
     const key = this.statementKey(kind, conditions, compared);
     const cached = statementsFor(compared, this.statements).get(key);
     if (!cached) return this.add(key, compile(), { written, compared });
-    return this.reuse(cached.sql, [...written, ...cached.constants, ...compared.values], compared);
+    return this.reuse(cached, [...written, ...cached.constants, ...compared.values], compared);
   }
 
   private get capacity(): number {
@@ -146,11 +147,11 @@ export class StatementCache {
   }
 
   private reuse(
-    sql: string,
+    { sql, label }: CachedStatement,
     parameters: readonly unknown[],
     { isPreparable }: Pick<ComparedValues, 'isPreparable'>,
   ): Statement {
-    return { sql, parameters, reusable: isPreparable, isClientSelected: this.isClientSelected };
+    return { sql, parameters, label, reusable: isPreparable, isClientSelected: this.isClientSelected };
   }
 
   /** Adds a statement that was compiled for the first time, if its parameters are in the required order. */
@@ -163,7 +164,7 @@ export class StatementCache {
     const known = statementsFor(compared, this.statements);
     if (known.size >= this.capacity || known.has(key)) return statement;
     const constants = constantsOf(statement.parameters, { written, values: compared.values });
-    known.set(key, constants && { sql: statement.sql, constants });
+    known.set(key, constants && { sql: statement.sql, constants, label: statement.label });
     return { ...statement, reusable: constants !== undefined && compared.isPreparable, isClientSelected };
   }
 
@@ -246,13 +247,13 @@ function markersOf(position: readonly unknown[]): readonly unknown[] {
 }
 
 function templateOf(
-  { sql, parameters }: Statement,
+  { sql, parameters, label }: Statement,
   values: readonly unknown[],
 ): PositionedStatement | undefined {
   const others = parameters.filter((value) => !(value instanceof PositionMarker));
   const constants = constantsOf(others, { written: NO_VALUES, values });
   const slots = parameters.map((value) => (value instanceof PositionMarker ? value.index : undefined));
-  return constants && { sql, constants, slots };
+  return constants && { sql, constants, label, slots };
 }
 
 function operandKey({ hops, column }: Operand): string {

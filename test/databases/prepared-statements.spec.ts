@@ -30,7 +30,7 @@ onEachDatabase(
     });
     afterAll(() => started.close());
 
-    test('are those of filters, and none of the groups that a client puts together', async () => {
+    test('are none of filters, and none of the groups that a client puts together', async () => {
       const { client, dataSource } = started;
       const prepared = async (): Promise<number> =>
         Number(
@@ -47,10 +47,10 @@ onEachDatabase(
       expect(await prepared()).toBe(begun);
       await client.get('/rest/v1/kept/leaf/?id__gte=1&word=x');
       await client.get('/rest/v1/kept/leaf/?id__gte=2&word=y');
-      expect(await prepared()).toBe(begun + 1);
+      expect(await prepared()).toBe(begun);
     });
 
-    test('are those of the later pages of a long list, one for all of them', async () => {
+    test('are none of the later pages of a long list, whose position decides the plan', async () => {
       const { client, dataSource } = started;
       await dataSource
         .getRepository(Leaf)
@@ -65,9 +65,7 @@ onEachDatabase(
       const kept = await dataSource.query<{ statement: string }[]>(
         `SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%"id" > $%'`,
       );
-      // A page is half as long where the one before has taken the process for long: another statement, of the same text but for its limit.
-      expect(new Set(kept.map(({ statement }) => statement.replace(/ LIMIT \d+/, ''))).size).toBe(2);
-      expect(kept.length).toBeLessThanOrEqual(2 * 11);
+      expect(kept).toEqual([]);
     });
   },
   ['postgres'],

@@ -99,7 +99,8 @@ onEachDatabase(
 
     test('are forgotten by the sessions, and all is served', async () => {
       const app = await begin();
-      expect((await names(app)).size).toBeGreaterThan(3);
+      // A list, an object and a create; the nested list is planned for each parent.
+      expect((await names(app)).size).toBeGreaterThan(2);
       await onAll(app, (runner) => runner.query('DEALLOCATE ALL'));
       await askAll(app, 3);
       // Some that were on their way are prepared once more, and none behind them.
@@ -115,7 +116,7 @@ onEachDatabase(
       const other = await start({ database });
       await other.client.post(JOBS, { code: 'one' });
       await onAll(other, async (runner) => {
-        for (const name of known) await runner.query(`PREPARE ${name} AS SELECT 1`).catch(() => undefined);
+        for (const name of known) await runner.query(`PREPARE "${name}" AS SELECT 1`).catch(() => undefined);
       });
       await askAll(other, 1);
       await askAll(other, 2);

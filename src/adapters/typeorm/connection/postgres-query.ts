@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Records, Statement } from '../../../sql/statement.js';
+import type { Records, Statement, StatementLabel } from '../../../sql/statement.js';
 
 /** The part of pg's client that is used. A replacement of pg, such as a database in memory, may have no more than this. */
 interface PostgresClient {
@@ -27,6 +27,10 @@ const MAX_NAMED = 200;
  */
 const MAX_CLIENT_SELECTED = 50;
 
+/** The bytes of operation and model in a name, and the characters of 132 bits. */
+const MAX_LABEL_BYTES = 31;
+const HASH_LENGTH = 22;
+
 /**
  * Runs statements on pg's own client. `named`: whether the server's session may keep reusable statements prepared, under
  * names.
@@ -35,12 +39,15 @@ export function runOnPostgres(
   named: () => boolean,
 ): (connection: unknown, statement: Statement, toError: (error: unknown) => Error) => Promise<Records> {
   const [names, clientSelectedNames] = [new Map<string, string>(), new Map<string, string>()];
-  const nameIn = (isClientSelected: boolean, sql: string): string | undefined =>
-    isClientSelected
-      ? statementName(sql, clientSelectedNames, MAX_CLIENT_SELECTED)
-      : statementName(sql, names, MAX_NAMED);
-  return (connection, { sql, parameters, reusable, isClientSelected }, toError) => {
-    const name = reusable === true && named() ? nameIn(isClientSelected === true, sql) : undefined;
+  const nameOf = ({ sql, label, reusable, isClientSelected }: Statement): string | undefined => {
+    if (!label || reusable !== true || !named()) return undefined;
+    return isClientSelected === true
+      ? statementName({ sql, label }, clientSelectedNames, MAX_CLIENT_SELECTED)
+      : statementName({ sql, label }, names, MAX_NAMED);
+  };
+  return (connection, statement, toError) => {
+    const { sql, parameters } = statement;
+    const name = nameOf(statement);
     const query: PostgresQuery =
       name === undefined
         ? { text: sql, values: parameters, rowMode: 'array' }
@@ -57,15 +64,30 @@ export function runOnPostgres(
 }
 
 /**
- * A name derived from the SQL text, because behind a connection pooler sessions are shared with processes that prepare
- * other statements.
+ * `restify_<operation>_<model>_<hash of the SQL>`, the same for the same text: behind a connection pooler sessions are shared
+ * with processes that prepare other statements. The server cuts names after 63 bytes.
  */
-function statementName(sql: string, names: Map<string, string>, limit: number): string | undefined {
+function statementName(
+  { sql, label: { operation, model } }: { readonly sql: string; readonly label: StatementLabel },
+  names: Map<string, string>,
+  limit: number,
+): string | undefined {
   const known = names.get(sql);
   if (known !== undefined || names.size >= limit) return known;
-  const name = `restify_${createHash('sha256').update(sql).digest('hex').slice(0, 40)}`;
+  const hash = createHash('sha256').update(sql).digest('base64url').slice(0, HASH_LENGTH);
+  const name = `restify_${operation}_${cutText(model, MAX_LABEL_BYTES - operation.length)}_${hash}`;
   names.set(sql, name);
   return name;
+}
+
+/** The first characters of a text, of at most so many bytes. */
+function cutText(text: string, maxBytes: number): string {
+  let cut = '';
+  for (const character of text) {
+    if (Buffer.byteLength(cut + character) > maxBytes) break;
+    cut += character;
+  }
+  return cut;
 }
 
 /** pg's connection, with the messages of the protocol that its own queries and those of pg-cursor send. */

@@ -9,6 +9,7 @@ import { jsonPageStatement, listKind, readJsonPage } from '../../../sql/json-pag
 import type { JsonPage } from '../../../sql/json-page-query.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { Scope } from '../../../sql/query-scope.js';
+import { labelStatement } from '../../../sql/label-statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
@@ -120,11 +121,16 @@ export class JsonListReader {
   /** Cached, unless the shape of the filter comes from the caller. */
   private pageStatement({ plan, output, json, kind }: JsonList, part: ListPageOptions): Statement {
     const { after, limit, readsCursor } = part;
+    const { resource } = this.rows;
     const compile = (position: readonly unknown[] | undefined): Statement =>
-      jsonPageStatement(pageOf(plan, { ...part, after: position }), this.beginScope(), {
-        json,
-        basePath: output.basePath,
-      });
+      labelStatement(
+        jsonPageStatement(pageOf(plan, { ...part, after: position }), this.beginScope(), {
+          json,
+          basePath: output.basePath,
+        }),
+        { operation: 'list', resource },
+        [{ resource, where: plan.where }, ...(plan.parent ? [plan.parent] : [])],
+      );
     if (plan.oneOff === true) return compile(after);
     if (!after) {
       const conditions = plan.parent ? [plan.where, plan.parent.where] : [plan.where];

@@ -10,6 +10,7 @@ import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { insertStoredJson } from '../../../sql/stored-json.js';
+import { labelStatement } from '../../../sql/label-statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
@@ -48,10 +49,11 @@ export class JsonRowReader {
         ...json.stored.map(({ sql }) => sql(scope)),
       ]);
       const condition = compileWhere(where, scope);
-      return {
-        sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
-        parameters: scope.parameters,
-      };
+      const { resource } = this.rows;
+      const sql = `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`;
+      return labelStatement({ sql, parameters: scope.parameters }, { operation: 'retrieve', resource }, [
+        { resource, where },
+      ]);
     });
     const toRow = ([record]: Records): MaybePromise<JsonRow | undefined> => {
       if (!record) return undefined;

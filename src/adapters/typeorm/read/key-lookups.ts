@@ -9,6 +9,7 @@ import { existsStatement } from '../../../sql/exists-query.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
+import { labelStatement } from '../../../sql/label-statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Tables } from '../table-metadata.js';
 import type { ReadFrom } from '../connection/cancellable-reads.js';
@@ -129,7 +130,11 @@ export class KeyLookups {
         return `(SELECT ${column} FROM ${scope.from()} WHERE ${where})`;
       }),
     );
-    return { sql: `SELECT ${selectList(columns)}`, parameters: outer.parameters };
+    return labelStatement(
+      { sql: `SELECT ${selectList(columns)}`, parameters: outer.parameters },
+      { operation: 'lookup', resource: first.relation.target },
+      checks.map(({ relation, where }) => ({ resource: relation.target, where })),
+    );
   }
 }
 

@@ -20,6 +20,7 @@ import {
 import type { JsonPage } from '../../../sql/json-page-query.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { Scope } from '../../../sql/query-scope.js';
+import { labelStatement } from '../../../sql/label-statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { Tables } from '../table-metadata.js';
@@ -132,7 +133,11 @@ export class PageReader {
   private jsonStatement(plan: PagePlan, { basePath }: JsonOutput, json: JsonRows): Statement {
     const { where, parent, count, edges, limit, from, offset } = plan;
     const compile = (position: readonly unknown[]): Statement =>
-      jsonPageStatement(pageAt(plan, position), this.begin(plan), { json, basePath });
+      labelStatement(
+        jsonPageStatement(pageAt(plan, position), this.begin(plan), { json, basePath }),
+        { operation: 'list', resource: plan.resource },
+        [plan, ...(parent ? [parent] : [])],
+      );
     const position = [...(from?.values ?? []), ...(offset === 0 ? [] : [offset])];
     if (plan.oneOff === true) return compile(position);
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];

@@ -22,6 +22,7 @@ import { Scope } from '../../../sql/query-scope.js';
 import { selectList } from '../../../sql/select-columns.js';
 import { selectRows } from '../../../sql/select-query.js';
 import type { Selection } from '../../../sql/select-query.js';
+import { labelStatement } from '../../../sql/label-statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
@@ -148,7 +149,7 @@ export class RowReader {
       ? this.statements.ofPosition(kind, { conditions: [where], position: after }, (position) =>
           this.rowsStatement({ where, order, after: position, limit }),
         )
-      : this.statements.of(kind, [where], () => this.rowsStatement(page));
+      : this.statements.of(kind, [where], () => this.labelRows('list', page));
   }
 
   /** The serialization of rows by the database; undefined if rows are serialized in this process. */
@@ -232,14 +233,14 @@ export class RowReader {
 
   private statementOfOne(where: Condition): Statement {
     return this.statements.of('row', [where], () =>
-      this.rowsStatement({ where, order: [], after: undefined, limit: 1 }),
+      this.labelRows('retrieve', { where, order: [], after: undefined, limit: 1 }),
     );
   }
 
   /** Reads the current state of the row, whatever the snapshot of the transaction, and locks it. */
   async retrieveLocked(where: Condition, runner: QueryRunner): Promise<Row | undefined> {
     const statement = this.statements.of('locked row', [where], () =>
-      this.rowsStatement({ where, order: [], after: undefined, limit: 1, locked: true }),
+      this.labelRows('lock', { where, order: [], after: undefined, limit: 1, locked: true }),
     );
     return (await this.readRows(statement, runner)).rows[0];
   }
@@ -252,6 +253,13 @@ export class RowReader {
     const records = await this.connections.records(runner, statement);
     blocking?.resume();
     return { records, rows: await this.rowsOf(records, runner) };
+  }
+
+  private labelRows(operation: string, query: RowsQuery): Statement {
+    const { resource } = this;
+    return labelStatement(this.rowsStatement(query), { operation, resource }, [
+      { resource, where: query.where },
+    ]);
   }
 
   private rowsStatement({ where, order, after, limit, locked }: RowsQuery): Statement {

@@ -9,6 +9,8 @@ import { compileWhere } from '../../../sql/compile-where.js';
 import { selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
+import { labelStatement } from '../../../sql/label-statement.js';
+import type { SelectedRows } from '../../../sql/label-statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { ChangeDetection } from './change-detection.js';
 import { columnsOf, isKeptAsGiven } from './column-values.js';
@@ -57,10 +59,8 @@ export class DirectStatements {
           names.length === 0
             ? ' DEFAULT VALUES'
             : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
-        return {
-          sql: `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`,
-          parameters: scope.parameters,
-        };
+        const sql = `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`;
+        return this.label('create', { sql, parameters: scope.parameters }, selectedBy(keys));
       },
     );
   }
@@ -102,12 +102,18 @@ export class DirectStatements {
         const assignments = compileChanges(changes, scope);
         const state = as ? as.rows.isUnchanged(as.row, scope) : [];
         const conditions = [...state, compileWhere(where, scope), ...existing(keys, scope)];
-        return {
-          sql: `UPDATE ${scope.table.path} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`,
-          parameters: scope.parameters,
-        };
+        const sql = `UPDATE ${scope.table.path} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`;
+        const { resource } = this;
+        return this.label('update', { sql, parameters: scope.parameters }, [
+          { resource, where },
+          ...selectedBy(keys),
+        ]);
       },
     );
+  }
+
+  private label(operation: string, statement: Statement, selected: readonly SelectedRows[]): Statement {
+    return labelStatement(statement, { operation, resource: this.resource }, selected);
   }
 
   private encode({ column, value }: ColumnValue): unknown {
@@ -131,6 +137,10 @@ function statementShape({
   detection,
 }: ColumnChange): readonly [string, ChangeDetection?, boolean?] {
   return detection === 'always' ? [column.id, detection, raw === null] : [column.id];
+}
+
+function selectedBy(keys: readonly KeyCheck[]): readonly SelectedRows[] {
+  return keys.map(({ relation, exact }) => ({ resource: relation.target, where: exact }));
 }
 
 function targetsOf(keys: readonly KeyCheck[]): readonly string[] {

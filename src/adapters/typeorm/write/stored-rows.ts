@@ -8,6 +8,7 @@ import { compileWhere } from '../../../sql/compile-where.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
+import { labelStatement } from '../../../sql/label-statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import { isSyntaxError } from '../unreadable-json.js';
 import { identityOf, setRelation } from './entity-values.js';
@@ -53,10 +54,11 @@ export class StoredRows {
         ...this.columnsIn(scope.alias),
       ]);
       const condition = compileWhere(where, scope);
-      return {
-        sql: `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
-        parameters: scope.parameters,
-      };
+      const { resource } = this;
+      const sql = `SELECT ${list} FROM ${scope.from()} WHERE ${condition} LIMIT 1`;
+      return labelStatement({ sql, parameters: scope.parameters }, { operation: 'retrieve', resource }, [
+        { resource, where },
+      ]);
     });
   }
 
