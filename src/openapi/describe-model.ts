@@ -1,4 +1,5 @@
 import type { ColumnField, Field, InnerField } from '../core/schema/field.js';
+import { containsColumns } from '../core/schema/relation.js';
 import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import { isWritableIn, isWritable } from '../core/schema/field.js';
@@ -172,24 +173,37 @@ type Writing = keyof typeof TITLES;
 
 function bodyFieldsSchema(fields: readonly Field[], operation: Writing): Schema {
   const needed = operation === 'partialUpdate' ? [] : fields.filter((field) => field.required);
-  const aliases = new Map(
-    needed.flatMap((field): readonly [Field, string][] =>
-      field.kind === 'to-one' && field.foreignKeyAlias !== undefined ? [[field, field.foreignKeyAlias]] : [],
-    ),
+  const others = new Map(
+    needed.flatMap((field): readonly [Field, readonly string[]][] => {
+      const names = substitutes(field, fields);
+      return names.length > 0 ? [[field, names]] : [];
+    }),
   );
   return {
     ...buildObjectSchema(
       fields.map((field) => [field.name, bodyFieldSchema(field, operation)]),
-      { required: needed.filter((field) => !aliases.has(field)).map(({ name }) => name) },
+      { required: needed.filter((field) => !others.has(field)).map(({ name }) => name) },
     ),
-    ...(aliases.size > 0
+    ...(others.size > 0
       ? {
-          allOf: [...aliases].map(([{ name }, alias]) => ({
-            anyOf: [requiringSchema(name), requiringSchema(alias)],
+          allOf: [...others].map(([{ name }, names]) => ({
+            anyOf: [name, ...names].map(requiringSchema),
           })),
         }
       : {}),
   };
+}
+
+/** The fields that a body may have in the place of a relation: the plain column, and relations that have all of its columns. */
+function substitutes(field: Field, fields: readonly Field[]): readonly string[] {
+  if (field.kind !== 'to-one') return [];
+  const containing = fields.filter(
+    (other) => other !== field && other.kind === 'to-one' && containsColumns(other.relation, field.relation),
+  );
+  return [
+    ...(field.foreignKeyAlias === undefined ? [] : [field.foreignKeyAlias]),
+    ...containing.map(({ name }) => name),
+  ];
 }
 
 function requiringSchema(name: string): Schema {

@@ -72,9 +72,11 @@ onEachDatabase('relations that share a column', (database) => {
         { area: null, plot: null },
         { area: null, plot: null },
       ],
-      [{ plot: null }, { area: null, plot: null }],
-      [{ area: null }, { area: null, plot: null }],
-      [{ area: 2 }, { area: 2, plot: '2,7' }],
+      [{ plot: null }, { area: 1, plot: null }],
+      [
+        { area: 2, plot: null },
+        { area: 2, plot: null },
+      ],
       [{ plot: '2,7' }, { area: 2, plot: '2,7' }],
       [
         { area: 2, plot: '2,7' },
@@ -85,6 +87,17 @@ onEachDatabase('relations that share a column', (database) => {
         change,
         [200, after],
       ]);
+  });
+
+  test('are not changed by the key of another one', async () => {
+    for (const area of [2, null]) {
+      const { client } = started;
+      const { json } = await client.post('/rest/v1/sc/schouse/', { area: 1, plot: '1,7' });
+      const url = `/rest/v1/sc/schouse/${String((json as { id: number }).id)}/`;
+      const { status, json: errors } = await client.patch(url, { area });
+      expect([area, status, Object.keys(errors as object)]).toEqual([area, 400, ['area']]);
+      expect((await client.get(url)).json).toEqual(json);
+    }
   });
 
   test('are changed where they are the same column', async () => {

@@ -56,3 +56,11 @@ export type Relation = ToOneRelation | ReverseOneRelation | OneToManyRelation | 
 
 /** Relations that have a nested URL. */
 export type ToManyRelation = OneToManyRelation | ManyToManyRelation;
+
+/** Whether a relation has all columns of another one, so that its key decides about both (contract 5.17). */
+export function containsColumns(
+  { on }: Pick<ToOneRelation, 'on'>,
+  other: Pick<ToOneRelation, 'on'>,
+): boolean {
+  return other.on.every(({ near }) => on.some((pair) => pair.near.id === near.id));
+}

@@ -15,7 +15,14 @@ import { requireObject, withBody } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
 import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
 import { upsertedValues } from '../../request/plan/plan-upsert.js';
-import { givenFieldsWith, planCreate, planUpdate, withAliases } from '../../request/plan/plan-write.js';
+import {
+  givenFieldsWith,
+  planCreate,
+  planUpdate,
+  withAliases,
+  withSupplied,
+} from '../../request/plan/plan-write.js';
+import { suppliedFields } from '../../request/plan/supplied-fields.js';
 import { WrittenRows } from '../../request/represent-written-rows.js';
 import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
 import { hasWriteCondition } from '../conditional-requests/precondition.stages.js';
@@ -164,7 +171,8 @@ async function planUpsert(
   if (!values) return create;
   // These fields identify the row, and the application may have set them: they are not part of the change.
   const { resource, actor } = changing;
-  const given = givenFieldsWith(changing, bulk.upsert);
+  const supplied = suppliedFields(resource, item, { operation: 'update', set: [] });
+  const given = withSupplied(givenFieldsWith(changing, bulk.upsert), supplied);
   const body = resource.serializer.parse(item, { resource, operation: 'update', actor, given });
   const update = await planUpdate(changing, {
     operation: 'update',

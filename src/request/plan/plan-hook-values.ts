@@ -17,14 +17,16 @@ export function planAddedValues(
 }
 
 function addedValue(name: string, value: Json, resource: ResourceSchema): readonly ColumnValue[] {
-  const column = [...resource.columns.values()].find((each) => each.path === name);
+  const relation = resource.relations.get(name);
+  // The join columns of a relation have its path.
+  const isComposite = relation?.kind === 'to-one' && relation.on.length > 1;
+  const column = isComposite ? undefined : [...resource.columns.values()].find((each) => each.path === name);
   if (column) {
     if (value === null) return [{ column, value }];
     const outcome = parseValue(value, outwardType(column));
     if (outcome.errors) throw misfit(name, value, outcome.errors);
     return [{ column, value: outcome.value }];
   }
-  const relation = resource.relations.get(name);
   if (relation?.kind !== 'to-one')
     throw new Error(
       `valuesOnCreate names "${name}", which is neither a column nor a forward relation of ${resource.label}.`,

@@ -1,6 +1,7 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Column } from '../../core/schema/column.js';
 import type { Field } from '../../core/schema/field.js';
+import type { ToOneRelation } from '../../core/schema/relation.js';
 import type { ColumnValue, CreatePlan, FieldValues } from '../../core/query/plan.js';
 
 /**
@@ -19,14 +20,22 @@ export function upsertedValues(
     const bodyValues = bodyValuesOf(field, values);
     for (const [index, column] of columns.entries()) {
       // In the precedence of a new row: URL, then application, then body.
-      const value =
-        [...fixed, ...added].find((each) => each.column.id === column.id)?.value ?? bodyValues[index];
+      const higher = [...fixed, ...added].find((each) => each.column.id === column.id)?.value;
+      const given = bodyValues[index];
+      // No row is named by both together: the error of a new row is reported.
+      if (columns.length > 1 && isDefinite(higher) && isDefinite(given) && String(higher) !== String(given))
+        return undefined;
+      const value = higher ?? given;
       const stored = storedValue(value, column);
       if (stored === null) return undefined;
       identifying.push({ column, value: stored });
     }
   }
   return identifying;
+}
+
+function isDefinite(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null;
 }
 
 function columnsOfField(field: Field | undefined): readonly Column[] {
@@ -55,10 +64,17 @@ function storedValue(value: Json | undefined, { transform }: Column): Json {
 function bodyValuesOf(field: Field, values: FieldValues): readonly Json[] {
   const given = values.get(field.name);
   if (given !== undefined && given !== null)
-    return field.kind === 'to-one' ? (given as readonly Json[]) : [given as Json];
+    return field.kind === 'to-one' ? columnsOfKey(given as readonly Json[], field.relation) : [given as Json];
   const byColumn =
     field.kind === 'to-one' && field.foreignKeyAlias !== undefined
       ? values.get(field.foreignKeyAlias)
       : undefined;
   return byColumn === undefined || byColumn === null ? [] : [byColumn as Json];
+}
+
+/** The values of a key in the order of the relation's columns. */
+function columnsOfKey(key: readonly Json[], { on, target, byKey }: ToOneRelation): readonly Json[] {
+  return byKey
+    ? on.map(({ far }) => key[target.key.columns.findIndex(({ id }) => id === far.id)] ?? null)
+    : key;
 }

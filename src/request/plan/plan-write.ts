@@ -26,6 +26,7 @@ import { assignKeyChecks, resolveDuplicateReferences } from './resolve-duplicate
 import type { ResolvedReferences } from './resolve-duplicate-references.js';
 import { planAddedValues } from './plan-hook-values.js';
 import { joiningPairs } from './row-conditions.js';
+import { suppliedFields } from './supplied-fields.js';
 
 const NO_HOOKS: TransactionHooks = {};
 const NO_FIELDS: ReadonlySet<string> = new Set();
@@ -42,32 +43,34 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   return mapMaybe(
     resource.hooks.values?.(hookContextOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
+      // Values of the URL have precedence over those of hooks.
+      const added = planAddedValues(given, resource).filter(
+        ({ column }) => !fixed.some((each) => each.column.id === column.id),
+      );
       const { body: parsed, duplicateReferences } = resolveReferences(
-        withErrors(parseNewBody(context, body, Object.keys(given)), context, fixed),
+        withErrors(
+          parseNewBody(context, body, { names: Object.keys(given), set: [...fixed, ...added] }),
+          context,
+          fixed,
+        ),
         resource,
         'create',
       );
       return mapMaybe(planKeyChecks(context, parsed), (keys) =>
-        mapMaybe(afterWrite(context, parsed), (where) => {
-          // Values of the URL have precedence over those of hooks.
-          const added = planAddedValues(given, resource).filter(
-            ({ column }) => !fixed.some((each) => each.column.id === column.id),
-          );
-          return {
-            kind: 'create',
-            resource,
-            requester,
-            values: parsed.values,
-            sent: parsed.sent,
-            errors: parsed.errors,
-            keys,
-            duplicateReferences,
-            fixed,
-            added,
-            where,
-            hooks: transactionHooks('create', context),
-          };
-        }),
+        mapMaybe(afterWrite(context, parsed), (where) => ({
+          kind: 'create',
+          resource,
+          requester,
+          values: parsed.values,
+          sent: parsed.sent,
+          errors: parsed.errors,
+          keys,
+          duplicateReferences,
+          fixed,
+          added,
+          where,
+          hooks: transactionHooks('create', context),
+        })),
       );
     },
   );
@@ -180,14 +183,25 @@ export function parseBody(
   operation: 'update' | 'partialUpdate',
   body: JsonObject,
 ): ParsedBody {
-  return resource.serializer.parse(body, { resource, operation, actor, given: givenFields(route) });
+  const supplied = suppliedFields(resource, body, { operation: 'update', set: [] });
+  const given = withSupplied(givenFields(route), supplied);
+  return resource.serializer.parse(body, { resource, operation, actor, given });
 }
 
-/** The same for a new row. `added` has the fields that the application sets. */
-function parseNewBody(context: RestContext, body: JsonObject, added: readonly string[]): ParsedBody {
+/** The same for a new row. `names` are the properties that the application sets, and `set` all columns that are set. */
+function parseNewBody(
+  context: RestContext,
+  body: JsonObject,
+  { names, set }: { readonly names: readonly string[]; readonly set: readonly ColumnValue[] },
+): ParsedBody {
   const { resource, actor } = context;
-  const given = givenFieldsWith(context, added);
+  const supplied = suppliedFields(resource, body, { operation: 'create', set });
+  const given = withSupplied(givenFieldsWith(context, names), supplied);
   return resource.serializer.parse(body, { resource, operation: 'create', actor, given });
+}
+
+export function withSupplied(given: ReadonlySet<string>, supplied: readonly string[]): ReadonlySet<string> {
+  return supplied.length === 0 ? given : new Set([...given, ...supplied]);
 }
 
 /** The fields that the URL sets, and those of `added`. */

@@ -67,10 +67,12 @@ export class DirectStatements {
 
   /** The changes of an update; undefined if it needs TypeORM, or a condition that UPDATE cannot evaluate. */
   changesOf({ values, where, after }: UpdatePlan): RowChanges | undefined {
-    const { update, alike } = this.rules;
+    const { update, alike, overlapping } = this.rules;
     const given = columnsOf(values, this.resource, alike);
     const columns = given && distinct(given);
     if (!update || !columns || columns.size === 0) return undefined;
+    // The stored row decides whether other relations change.
+    if (overlapping.size > 0 && [...columns.keys()].some((id) => overlapping.has(id))) return undefined;
     const computed = update.computed.filter(({ columnId }) => !columns.has(columnId));
     const isChanged = (id: string): boolean =>
       columns.has(id) || computed.some(({ columnId }) => columnId === id);

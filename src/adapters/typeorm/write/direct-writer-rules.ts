@@ -6,6 +6,7 @@ import { isStoredAlike } from './column-values.js';
 import { createEntity } from './entity-values.js';
 import { insertRules } from './insert-rules.js';
 import type { InsertRules } from './insert-rules.js';
+import { KeyColumns } from './key-columns.js';
 import { listensTo } from './subscriber-events.js';
 import { updateRules } from './update-rules.js';
 import type { UpdateRules } from './update-rules.js';
@@ -16,6 +17,8 @@ export interface DirectWriterRules {
   readonly alike: ReadonlySet<string>;
   /** Undefined if TypeORM has to write new rows. */
   readonly create: InsertRules | undefined;
+  /** The ids of the columns of relations that share one. */
+  readonly overlapping: ReadonlySet<string>;
   /** Undefined if TypeORM has to update rows. */
   readonly update: UpdateRules | undefined;
   /** Evaluated for each write: subscribers may be added and removed while the application runs. */
@@ -38,8 +41,10 @@ export function directWriterRules(
     }),
   );
   const context = { dataSource, dialect, alike };
+  const overlapping = KeyColumns.of(resource, metadata)?.overlapping ?? [];
   return {
     alike,
+    overlapping: new Set(overlapping.map(({ id }) => id)),
     create: classDefaults === 'none' ? insertRules(resource, metadata, context) : undefined,
     update: updateRules(resource, metadata, context),
     isListenedTo: () =>

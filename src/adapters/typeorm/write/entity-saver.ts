@@ -1,7 +1,6 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
-import { writtenColumns } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
@@ -11,6 +10,7 @@ import {
   columnIds,
   createEntity,
   identityOf,
+  setColumns,
   setRelation,
   whereIdentity,
 } from './entity-values.js';
@@ -21,7 +21,8 @@ import type { StoredJsonValues } from './precise-values.js';
 import type { ListenerRelations } from './listener-relations.js';
 import type { LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
-import { sharesColumns, withoutSharedColumns } from './shared-columns.js';
+import { sharesColumns, withCarriers, withSharedColumns, writeOnce } from './shared-columns.js';
+import type { SharedUpdate } from './shared-columns.js';
 import { computedColumns } from './update-rules.js';
 import type { ComputedColumn } from './update-rules.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
@@ -39,6 +40,8 @@ export interface Change {
   readonly referenced: ReferencedValues;
   /** The relations to be left out of the save unless they have changed. */
   readonly unchanged: readonly LoadedRelation[];
+  /** The columns of the relations that share some, if the body or a hook sets one of these relations. */
+  readonly decided: readonly ColumnValue[];
   /** The values of the columns before the update, if it is to be checked that the row is written. */
   readonly stored: readonly unknown[];
   /** Whether a hook has received the entity, and may have changed more than the body. */
@@ -133,8 +136,10 @@ export class EntitySaver {
           .filter((column) => column.isInsert && !column.asExpression)
           .map((column) => column.propertyPath)
       : undefined;
-    const insert = (): Promise<unknown> =>
+    const execute = (): Promise<unknown> =>
       runner.manager.createQueryBuilder().insert().into(target, given).values(entity).execute();
+    const insert = (): Promise<unknown> =>
+      this.sharesColumns ? withCarriers(entity, this.metadata, execute) : execute();
     await (this.parts.dropped ? this.parts.dropped.insert(entity, runner, insert) : insert());
   }
 
@@ -144,11 +149,12 @@ export class EntitySaver {
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[]> {
     await this.parts.related?.load(entity, runner);
+    const saveNow = (): Promise<unknown> =>
+      runner.manager.save(classOf(entity, this.metadata), entity, { reload: false });
+    const shared = this.sharedUpdate(entity, change);
     const saveOnce = (): Promise<void> =>
       saveWithout(entity, change.unchanged, () =>
-        this.saveColumnsOnce(entity, change, () =>
-          runner.manager.save(classOf(entity, this.metadata), entity, { reload: false }),
-        ),
+        shared ? withSharedColumns(runner.manager, shared, saveNow) : saveNow(),
       );
     const save = (): Promise<void> =>
       hasUnreadableJson(entity) ? withUnreadableJson(runner, saveOnce) : saveOnce();
@@ -164,15 +170,14 @@ export class EntitySaver {
   ): Promise<readonly ColumnValue[]> {
     const changed = change.hooked ? entity : createEntity(this.metadata);
     applyValues(changed, this.model, change);
+    setColumns(changed, this.metadata, change.decided);
     const where = [whereIdentity(change.identity, this.resource, this.metadata)];
-    const execute = (): Promise<unknown> =>
-      runner.manager
-        .createQueryBuilder()
-        .update(this.metadata.target)
-        .set(changed)
-        .whereInIds(where)
-        .execute();
-    const save = (): Promise<void> => this.saveColumnsOnce(changed, change, execute);
+    const shared = this.sharedUpdate(changed, change);
+    const save = async (): Promise<void> => {
+      const update = runner.manager.createQueryBuilder().update(this.metadata.target);
+      const builder = shared ? writeOnce(update, shared) : update;
+      await builder.set(changed).whereInIds(where).execute();
+    };
     return this.writeEntity(changed, () => this.saveInTree(entity, { change, runner, save }));
   }
 
@@ -187,19 +192,10 @@ export class EntitySaver {
     return [];
   }
 
-  /** Saves with each column written once. */
-  private async saveColumnsOnce(
-    entity: ObjectLiteral,
-    { values }: Change,
-    save: () => Promise<unknown>,
-  ): Promise<void> {
-    if (!this.sharesColumns) {
-      await save();
-      return;
-    }
-    const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
-    const written = new Set(fields.flatMap(writtenColumns));
-    await withoutSharedColumns(entity, { metadata: this.metadata, written }, save);
+  private sharedUpdate(entity: ObjectLiteral, { decided }: Change): SharedUpdate | undefined {
+    return this.sharesColumns && decided.length > 0
+      ? { metadata: this.metadata, entity, decided }
+      : undefined;
   }
 
   private async saveInTree(

@@ -3,7 +3,13 @@ import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { conjunction } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
-import type { CreatePlan, DeletePlan, FieldValues, UpdatePlan } from '../../../core/query/plan.js';
+import type {
+  ColumnValue,
+  CreatePlan,
+  DeletePlan,
+  FieldValues,
+  UpdatePlan,
+} from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { CandidateRows } from './candidate-rows.js';
@@ -15,7 +21,9 @@ import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
 import { applyValues, createEntity, identityOf, setColumns } from './entity-values.js';
+import type { ReferencedValues } from './entity-values.js';
 import { deletionError } from './find-referrer.js';
+import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { ListenerRelations } from './listener-relations.js';
 import { LoadedEntities } from './loaded-entities.js';
@@ -50,6 +58,7 @@ export class EntityWriter extends StepWriter {
   private readonly related: ListenerRelations | undefined;
   private readonly dropped: DroppedRows | undefined;
   private readonly candidates: CandidateRows;
+  private readonly keyColumns: KeyColumns | undefined;
 
   constructor(
     private readonly resource: ResourceSchema,
@@ -67,39 +76,51 @@ export class EntityWriter extends StepWriter {
     this.remover = new EntityRemover(resource, tools, { tree, dropped });
     this.precise = PreciseValues.of(resource, tools);
     this.candidates = new CandidateRows(resource, this.metadata, tools);
+    this.keyColumns = KeyColumns.of(resource, this.metadata);
   }
 
   async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
     const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const { referenced, errors } = found;
     // A new entity for each attempt: the listeners of a rolled-back attempt have changed the previous one.
-    const make = (): ObjectLiteral => {
+    const make = (): { readonly entity: ObjectLiteral; readonly disagreements: FieldErrors } => {
       const entity = createEntity(this.metadata);
       applyValues(entity, this.model, { values: plan.values, referenced });
-      setColumns(entity, this.metadata, [...plan.fixed, ...plan.added]);
-      return entity;
+      const disagreements = this.keyColumns?.assignNew(entity, plan, referenced) ?? NO_ERRORS;
+      if (!this.keyColumns) setColumns(entity, this.metadata, [...plan.fixed, ...plan.added]);
+      return { entity, disagreements };
     };
     let tried: ObjectLiteral | undefined;
+    const first = make();
     return {
-      errors: await this.errorsOf(make(), plan, [
+      errors: await this.errorsOf(first.entity, plan, [
         errors,
         contradictionErrors(plan.duplicateReferences ?? [], found),
+        first.disagreements,
       ]),
       prepare: async (runner) => {
         await this.tree?.begin(runner);
-        const entity = (tried = make());
-        return prepared(() => this.performCreate(plan, entity, runner));
+        const { entity } = make();
+        tried = entity;
+        return prepared(() => this.performCreate(plan, { entity, referenced, runner }));
       },
       translateError: (error) =>
         this.translate(error, {
           plan,
-          isPermitted: () => this.mayCreate(tried ?? make(), plan),
+          isPermitted: () => this.mayCreate(tried ?? make().entity, plan),
         }),
     };
   }
 
-  private async performCreate(plan: CreatePlan, entity: ObjectLiteral, runner: QueryRunner): Promise<Row> {
-    await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
+  private async performCreate(
+    plan: CreatePlan,
+    {
+      entity,
+      referenced,
+      runner,
+    }: { entity: ObjectLiteral; referenced: ReferencedValues; runner: QueryRunner },
+  ): Promise<Row> {
+    await this.runBeforeWrite(plan, { entity, referenced, runner });
     await this.related?.load(entity, runner);
     const arrays = await this.saver.insert(entity, runner);
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
@@ -110,6 +131,23 @@ export class EntityWriter extends StepWriter {
     const row = await this.readBack(identity, plan.where, runner);
     await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
     return row;
+  }
+
+  /** Runs the hook. Returns the columns of relations that it has set. */
+  private async runBeforeWrite(
+    plan: CreatePlan | UpdatePlan,
+    {
+      entity,
+      referenced,
+      runner,
+    }: { entity: ObjectLiteral; referenced: ReferencedValues; runner: QueryRunner },
+  ): Promise<readonly ColumnValue[] | undefined> {
+    const { hooks, values } = plan;
+    if (!hooks.before) return undefined;
+    const before = this.keyColumns?.propertiesOf(entity);
+    await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
+    const fixed = plan.kind === 'create' ? plan.fixed : [];
+    return before && this.keyColumns?.assignHooked(entity, before, { values, referenced, fixed });
   }
 
   /** Whether the caller is permitted to have the row. */
@@ -134,9 +172,14 @@ export class EntityWriter extends StepWriter {
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
         const json = this.precise?.changedJson(plan.values) ?? [];
+        const shared = this.keyColumns?.overlapping ?? [];
         const read = await selectForUpdate(
           this.resource,
-          { columns: [...this.resource.identity, ...json], where: plan.where, expected: plan.expected },
+          {
+            columns: [...this.resource.identity, ...json, ...shared],
+            where: plan.where,
+            expected: plan.expected,
+          },
           { runner, tools: this.tools },
         );
         const key = read?.slice(0, this.resource.identity.length);
@@ -148,6 +191,11 @@ export class EntityWriter extends StepWriter {
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.model, { values: plan.values, referenced });
+        const { decided, disagreements } = assignChangedKeys(this.keyColumns, entity, {
+          values: plan.values,
+          referenced,
+          stored: (read ?? []).slice(key.length + json.length),
+        });
         const change = {
           identity: key,
           isKeyExact,
@@ -157,11 +205,12 @@ export class EntityWriter extends StepWriter {
           referenced,
           unchanged,
           stored,
+          decided,
           hooked,
         };
         return prepared(
           () => this.performUpdate(plan, { entity, change, runner }),
-          await this.errorsOf(entity, plan, [errors]),
+          await this.errorsOf(entity, plan, [errors, disagreements]),
         );
       },
       translateError: (error) =>
@@ -183,9 +232,10 @@ export class EntityWriter extends StepWriter {
 
   private async performUpdate(
     plan: UpdatePlan,
-    { entity, change, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner },
+    { entity, change: given, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner },
   ): Promise<Row> {
-    await runHook(plan.hooks.before, entity, { runner, dialect: this.tools.dialect });
+    const hooked = await this.runBeforeWrite(plan, { entity, referenced: given.referenced, runner });
+    const change = hooked ? { ...given, decided: mergeColumns(given.decided, hooked) } : given;
     const arrays =
       plan.values.size > 0 || change.hooked ? await this.saver.update(entity, change, runner) : [];
     const identity = identityOf(entity, this.resource, this.metadata);

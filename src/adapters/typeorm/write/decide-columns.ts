@@ -1,0 +1,183 @@
+import { addErrors, emptyFieldErrors, errorAt } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import type { Column } from '../../../core/schema/column.js';
+import { containsColumns } from '../../../core/schema/relation.js';
+import type { ToOneRelation } from '../../../core/schema/relation.js';
+
+/**
+ * A key of a body, and the value of each column of its relation; null empties the relation, and undefined is a key of no
+ * object, which has its error.
+ */
+export interface KeySource {
+  readonly path: readonly string[];
+  readonly relation: ToOneRelation;
+  readonly values: ColumnValues | null | undefined;
+}
+
+/** Values by the ids of columns. */
+export type ColumnValues = ReadonlyMap<string, Json>;
+
+/** What decides about columns beside the keys of a body (contract 5.17). */
+export interface OtherSources {
+  /** Takes precedence over the body: the URL and the application. */
+  readonly higher: ColumnValues;
+  /** The row under change; undefined for a new one. */
+  readonly stored: ColumnValues | undefined;
+  /** All forward relations of the model, exposed or not. */
+  readonly relations: readonly ToOneRelation[];
+  /** The name under which the caller knows a relation. */
+  readonly nameOf: (relation: ToOneRelation) => string | undefined;
+}
+
+/** The values of the columns that are decided, and the errors of keys that disagree. */
+export interface Decision {
+  readonly columns: ColumnValues;
+  readonly errors: FieldErrors;
+}
+
+const OVERRULED = 'This key has another value of a column that is set by the server.';
+const NULL = 'This field may not be null.';
+
+/** Decides the value of each column of the keys in a body. */
+export function decideColumns(sources: readonly KeySource[], others: OtherSources): Decision {
+  const columns = new Map(others.higher);
+  const errors = emptyFieldErrors();
+  const setBy = new Map<string, KeySource>();
+  for (const source of sources) {
+    for (const [id, value] of source.values ?? []) {
+      const other = setBy.get(id);
+      if (!columns.has(id)) setBy.set(id, source);
+      else if (!isSameValue(columns.get(id), value)) addErrors(errors, disagreement(source, other));
+      if (!columns.has(id)) columns.set(id, value);
+    }
+  }
+  for (const [column, source] of emptiedColumns(sources, columns, others)) {
+    columns.set(column.id, null);
+    setBy.set(column.id, source);
+    // A foreign key of one column is checked when it is parsed.
+    if (!column.nullable && source.relation.on.length > 1) addErrors(errors, errorAt(source.path, NULL));
+  }
+  for (const source of sources)
+    if (source.values === null) addErrors(errors, nullErrors(source, { columns, setBy }, others));
+  addErrors(errors, unnamedErrors(sources, { columns, setBy }, others));
+  return { columns, errors };
+}
+
+function disagreement(source: KeySource, other: KeySource | undefined): FieldErrors {
+  if (!other) return errorAt(source.path, OVERRULED);
+  const errors = errorAt(source.path, disagreeing(other));
+  addErrors(errors, errorAt(other.path, disagreeing(source)));
+  return errors;
+}
+
+function disagreeing({ path }: KeySource): string {
+  return `This field and "${path.join('.')}" have different values of a column that both contain.`;
+}
+
+/**
+ * The columns that become null: those that no other relation has. In a new row, also those that others have, and which
+ * nothing else sets.
+ */
+function emptiedColumns(
+  sources: readonly KeySource[],
+  decided: ColumnValues,
+  { stored, relations }: OtherSources,
+): ReadonlyMap<Column, KeySource> {
+  const nulls = sources.filter(({ values }) => values === null);
+  const isEmptied = (relation: ToOneRelation): boolean =>
+    nulls.some((source) => hasSameColumns(source.relation, relation));
+  const emptied = new Map<Column, KeySource>();
+  for (const source of nulls)
+    for (const { near } of source.relation.on) {
+      if (decided.has(near.id)) continue;
+      const isOwn = relations.every((relation) => !hasColumn(relation, near.id) || isEmptied(relation));
+      if (isOwn || (!stored && near.nullable)) emptied.set(near, source);
+    }
+  return emptied;
+}
+
+interface Decided {
+  readonly columns: ColumnValues;
+  readonly setBy: ReadonlyMap<string, KeySource>;
+}
+
+/** The errors of a null that leaves the relation with a key. */
+function nullErrors(
+  { path, relation }: KeySource,
+  { columns, setBy }: Decided,
+  { stored, relations, nameOf }: OtherSources,
+): FieldErrors {
+  const ids = relation.on.map(({ near }) => near.id);
+  if (ids.some((id) => (columns.has(id) ? columns.get(id) : stored?.get(id)) === null))
+    return emptyFieldErrors();
+  const other = ids.flatMap((id) => setBy.get(id) ?? [])[0];
+  if (other) return disagreement({ path, relation, values: null }, other);
+  if (ids.some((id) => columns.has(id))) return errorAt(path, OVERRULED);
+  const sharing = relations.find((each) => each !== relation && ids.some((id) => hasColumn(each, id)));
+  return errorAt(path, sharing ? `${NULL} ${emptying(nameOf(sharing))}` : NULL);
+}
+
+function emptying(name: string | undefined): string {
+  return name === undefined
+    ? 'Another relation has its columns, too.'
+    : `"${name}" has its columns, too: send null for both.`;
+}
+
+/** The errors of keys that change a relation which the body does not name, and which none of its keys contains. */
+function unnamedErrors(
+  sources: readonly KeySource[],
+  { columns, setBy }: Decided,
+  { stored, relations, nameOf }: OtherSources,
+): FieldErrors {
+  const errors = emptyFieldErrors();
+  if (!stored) return errors;
+  for (const relation of relations) {
+    if (sources.some((source) => implies(source, relation))) continue;
+    const changed = changedColumns(relation, columns, stored);
+    for (const { path } of changed.flatMap((id) => setBy.get(id) ?? []))
+      addErrors(errors, errorAt(path, changing(nameOf(relation))));
+  }
+  return errors;
+}
+
+function changing(name: string | undefined): string {
+  return name === undefined
+    ? 'This key would change another relation of this object.'
+    : `This key would change "${name}": send both.`;
+}
+
+/** Whether a key decides about all columns of a relation. */
+function implies(source: KeySource, relation: ToOneRelation): boolean {
+  if (source.relation === relation) return true;
+  return source.values === null
+    ? hasSameColumns(source.relation, relation)
+    : containsColumns(source.relation, relation);
+}
+
+/** The columns by which a relation refers to another row than before. A relation with a null refers to none. */
+function changedColumns(
+  { on }: ToOneRelation,
+  columns: ColumnValues,
+  stored: ColumnValues,
+): readonly string[] {
+  const ids = on.map(({ near }) => near.id);
+  const after = (id: string): Json => (columns.has(id) ? columns.get(id) : stored.get(id)) ?? null;
+  const wasNull = ids.some((id) => (stored.get(id) ?? null) === null);
+  const isNull = ids.some((id) => after(id) === null);
+  return wasNull && isNull ? [] : ids.filter((id) => !isSameValue(after(id), stored.get(id)));
+}
+
+export function hasColumn({ on }: ToOneRelation, id: string): boolean {
+  return on.some(({ near }) => near.id === id);
+}
+
+export function hasSameColumns(one: ToOneRelation, other: ToOneRelation): boolean {
+  return containsColumns(one, other) && containsColumns(other, one);
+}
+
+/** The referenced column may have another type: `5` and `"5"` are the same key. */
+export function isSameValue(one: Json | undefined, other: Json | undefined): boolean {
+  if (one === null || other === null || one === undefined || other === undefined)
+    return (one ?? null) === (other ?? null);
+  return String(one) === String(other);
+}
