@@ -255,6 +255,21 @@ describe('a stream', () => {
     expect(pieces.closed).toBe(true);
   });
 
+  test('does not wait for a response whose `write` returns nothing, as on serverless platforms', async () => {
+    const { port, sent } = await serve(stream(new Pieces(5, String)), {
+      before: (target) => {
+        const write = target.write.bind(target) as (piece: string) => boolean;
+        Object.assign(target, {
+          write: (piece: string) => {
+            write(piece);
+          },
+        });
+      },
+    });
+    expect(await receive(port)).toMatchObject({ status: 200, text: '01234', whole: true });
+    expect(await sent).toBeUndefined();
+  });
+
   test('ends its source if Node does not take a piece', async () => {
     const pieces = new Pieces(5, (index) => (index < 2 ? 'text' : ({} as string)));
     const { port, sent } = await serve(stream(pieces));

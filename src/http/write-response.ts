@@ -135,13 +135,21 @@ async function writePiece(
     return false;
   }
   try {
-    if (!target.write(piece.value)) await waitForDrain(target);
+    if (writeTo(target, piece.value) === false) await waitForDrain(target);
   } catch (error) {
     // Node does not take the piece. The iterator releases what it holds; its own error would hide the first one.
     await Promise.resolve(iterator.return?.()).catch(() => undefined);
     throw error;
   }
   return true;
+}
+
+/**
+ * False if the next piece must wait for `drain`. Responses that adapters of serverless platforms make return nothing, and
+ * emit none.
+ */
+function writeTo(target: ServerResponse, piece: string | Uint8Array): unknown {
+  return target.write(piece);
 }
 
 /** Resolves when the client has received what was written, or has disconnected. */
