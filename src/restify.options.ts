@@ -50,6 +50,8 @@ export interface RestifyModuleOptions {
   readonly shutdownGrace?: number;
   /** Whether a single caller may not use the last connection of a pool of three or more. Default: true. */
   readonly fairShare?: boolean;
+  /** Whether the errors that triggers of the database raise are meant for callers, who then receive their messages. Default: false. */
+  readonly triggerMessages?: boolean;
   /** What happens to entities with `@Restify` that are not registered in any data source and therefore not served: a warning in the log, an error at start, or nothing. Default: `warn`. */
   readonly unknownEntities?: UnknownEntities;
   /** The path of the index below the global prefix; `false` disables it. Default: `/`. */
@@ -122,6 +124,7 @@ export interface ResolvedOptions {
   readonly statementTimeout: number | undefined;
   readonly shutdownGrace: number;
   readonly fairShare: boolean;
+  readonly triggerMessages: boolean;
   readonly unknownEntities: UnknownEntities;
   /** Without a leading slash; undefined without an index. */
   readonly index: string | undefined;
@@ -140,6 +143,7 @@ const DEFAULT_OPTIONS = {
   trustedOrigins: [],
   shutdownGrace: SHUTDOWN_GRACE,
   fairShare: true,
+  triggerMessages: false,
   unknownEntities: 'warn',
   errorFormat: 'drf',
   browsable: false,
@@ -155,6 +159,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     trustedOrigins,
     shutdownGrace,
     fairShare,
+    triggerMessages,
     unknownEntities,
     errorFormat,
     onError,
@@ -174,6 +179,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     statementTimeout: statementTimeout === false ? undefined : (statementTimeout ?? STATEMENT_TIMEOUT),
     shutdownGrace,
     fairShare,
+    triggerMessages,
     unknownEntities,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat,

@@ -127,7 +127,7 @@ interface DescribedEntities {
 }
 
 async function describeEntities(
-  { options: { acquireTimeout, statementTimeout, fairShare }, dataSource }: BootContext,
+  { options: { acquireTimeout, statementTimeout, fairShare, triggerMessages }, dataSource }: BootContext,
   reportError: ReportError,
 ): Promise<DescribedEntities> {
   const validator = await loadEntityValidator();
@@ -135,6 +135,7 @@ async function describeEntities(
     acquireTimeout,
     statementTimeout,
     fairShare,
+    triggerMessages,
     reportError,
     ...validator,
   });

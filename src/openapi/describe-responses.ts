@@ -196,7 +196,8 @@ function inputErrors(described: DescribedRoute): readonly ErrorStatus[] {
   const isCustom = operation === undefined;
   const readsInput = writes || operation === 'list' || amountOf(described) === 'many' || isCustom;
   return [
-    ...(readsInput || strict || shape ? [400 as const] : []),
+    // A trigger of the database may reject any write.
+    ...(readsInput || strict || shape || operation === 'destroy' ? [400 as const] : []),
     ...(writes || (isCustom && method !== 'GET') ? [413 as const, 415 as const] : []),
     ...(isRepeatable(described) ? [422 as const] : []),
   ];

@@ -299,7 +299,7 @@ describe('what the document says of models', () => {
     const statuses = (path: string, method: string): readonly string[] =>
       Object.keys(operation(path, method).responses);
     expect(statuses('made', 'get')).toEqual(['200', '400', '406', '500', '503']);
-    expect(statuses('made/{pk}', 'delete')).toEqual(['204', '404', '406', '409', '500', '503']);
+    expect(statuses('made/{pk}', 'delete')).toEqual(['204', '400', '404', '406', '409', '500', '503']);
     expect(statuses('owner', 'get')).toEqual(['200', '400', '401', '406', '429', '500', '503']);
     expect(statuses('owner/{pk}', 'patch')).toEqual([
       '200',

@@ -37,6 +37,7 @@ import { settingProblems } from './connection/session-settings.js';
 import type { ConnectionSettings } from './connection/connection-limits.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
+import { ViolatedConstraints } from './metadata/violated-constraints.js';
 import { TextColumns } from './metadata/text-columns.js';
 import { KeyLookups } from './read/key-lookups.js';
 import { JsonSubtypeTables } from './read/json-subtype-tables.js';
@@ -62,6 +63,8 @@ interface Prepared {
 }
 
 export interface AdapterSettings extends ConnectionSettings {
+  /** Whether callers receive the messages of errors that triggers raise. */
+  readonly triggerMessages?: boolean;
   readonly validate?: ValidateEntity;
   /** The validators of an entity's class that `validate` runs. */
   readonly classValidatorsOf?: (target: unknown) => ClassValidators;
@@ -74,7 +77,7 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly tables: Tables;
   private readonly connections: ConnectionManager;
   private readonly lookups: KeyLookups;
-  private readonly indexes: IndexColumns;
+  private readonly constraints: ViolatedConstraints;
   private readonly subtypeTables: JsonSubtypeTables;
   private readonly texts: TextColumns;
   /** By resource, and by view of a resource with the fields that a caller may read. */
@@ -92,7 +95,9 @@ export class TypeOrmAdapter implements DataAdapter {
     this.texts = new TextColumns(dataSource);
     this.connections = new ConnectionManager(dataSource, this.dialect, settings);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
-    this.indexes = new IndexColumns(this.tables, this.dialect, this.connections);
+    const { tables, dialect, connections } = this;
+    const indexes = new IndexColumns(tables, dialect, connections);
+    this.constraints = new ViolatedConstraints({ tables, dialect, connections, indexes });
     this.responses = new TypeOrmIdempotencyStore(dataSource, {
       connections: this.connections,
       dialect: this.dialect,
@@ -156,14 +161,15 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private toolsOf(resource: ResourceSchema): WriterTools {
-    const { tables, dialect, connections, lookups, indexes, resources } = this;
-    const { validate } = this.settings;
+    const { tables, dialect, connections, lookups, constraints, resources } = this;
+    const { validate, triggerMessages = false } = this.settings;
     return {
       tables,
       dialect,
       connections,
       lookups,
-      indexes,
+      constraints,
+      triggerMessages,
       reader: this.of(resource).rows,
       readerOf: (view: ResourceSchema) => this.of(view).rows,
       resources,

@@ -217,6 +217,7 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionK
   statementTimeout: ownRuleButNull,
   shutdownGrace: ownRuleButNull,
   fairShare: flag,
+  triggerMessages: flag,
   unknownEntities: kindOf(
     (given) => given === 'warn' || given === 'error' || given === 'ignore',
     'nothing that can become of them',

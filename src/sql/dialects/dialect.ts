@@ -3,19 +3,40 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { JsonWriter } from './json-writer.js';
+import type { Statement } from '../statement.js';
 import type { ReturningSyntax } from './returning-syntax.js';
 import type { StatementCanceller } from './statement-canceller.js';
 import type { Bind, Comparison, TextSyntax } from './text-syntax.js';
 
+/** The table whose constraint is violated, as far as the database names it. */
+export interface ConstrainedTable {
+  readonly table?: string | undefined;
+  readonly schema?: string | undefined;
+}
+
 /** A database error, classified independently of the dialect. Columns are database names. */
 export type DatabaseError =
-  | { readonly kind: 'unique'; readonly columns?: readonly string[]; readonly constraint?: string }
-  /** `table`: the one that refers to the row, or the one whose row refers to none. */
-  | { readonly kind: 'foreign-key'; readonly table?: string }
-  | { readonly kind: 'not-null'; readonly column?: string }
-  | { readonly kind: 'check' }
+  /** `constraint`: the name of the index; MySQL puts its table and a dot in front of it. */
+  | ({
+      readonly kind: 'unique';
+      readonly columns?: readonly string[];
+      readonly constraint?: string;
+    } & ConstrainedTable)
+  /**
+   * The table is the one that refers to the row, or the one whose row refers to none: the latter if `isDangling`, which is
+   * undefined if the database does not say so.
+   */
+  | ({ readonly kind: 'foreign-key'; readonly isDangling?: boolean } & ConstrainedTable)
+  | ({ readonly kind: 'not-null'; readonly column?: string | undefined } & ConstrainedTable)
+  | ({ readonly kind: 'check' } & ConstrainedTable)
   /** The value is out of range or malformed for the column. */
   | { readonly kind: 'data'; readonly column?: string }
+  /** A regular expression is invalid. */
+  | { readonly kind: 'pattern' }
+  /** A trigger or a function of the database has raised an error with its own message. */
+  | { readonly kind: 'raised'; readonly message: string }
+  /** The user of the database has not the right to do so, or row security forbids the row. */
+  | { readonly kind: 'denied' }
   /** A serialization failure or deadlock: the transaction may succeed when retried. */
   | { readonly kind: 'conflict' }
   /** Another process has locked the database file: the statement may succeed when retried. */
@@ -101,12 +122,9 @@ export interface Dialect extends TextSyntax {
   readonly estimate: RowEstimate | undefined;
   errorFor(error: unknown): DatabaseError | undefined;
   /** A query for the columns of an index in order, as `c0`, NULL for an expression; undefined if error messages name all columns. */
-  readonly indexColumns:
-    | ((
-        table: NamedTable,
-        index: string,
-      ) => { readonly sql: string; readonly parameters: readonly unknown[] })
-    | undefined;
+  readonly indexColumns: ((table: NamedTable, index: string) => Statement) | undefined;
+  /** A query with a row if the second table is the first one, a part of it, or a table of the view that it is. Undefined if it is the first one by its name. */
+  partOf(table: NamedTable, part: ConstrainedTable & { readonly table: string }): Statement | undefined;
   /** A query for the `name`, `type` and `sql` of views, and of tables whose constraints may delete other rows; undefined without such. */
   readonly definitions: string | undefined;
   /**

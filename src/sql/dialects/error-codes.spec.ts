@@ -87,11 +87,12 @@ describe('errors of PostgreSQL', () => {
     ['53400', 'full'],
     ['25P02', undefined],
     ['42P01', undefined],
-    ['42501', undefined],
+    ['42501', 'denied'],
     ['58P01', undefined],
     ['XX000', undefined],
     ['XX001', undefined],
-    ['P0001', undefined],
+    ['P0001', 'raised'],
+    ['2200H', undefined],
     ['57', undefined],
   ])('%s is %s', (code, kind) => {
     expect(postgres.errorFor({ driverError: { code } })?.kind).toBe(kind);

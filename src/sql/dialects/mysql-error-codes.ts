@@ -32,6 +32,8 @@ export const MYSQL_FAULTS: FaultCodes<number> = {
     ER_NEW_ABORTING_CONNECTION: 1184,
     ER_TOO_MANY_USER_CONNECTIONS: 1203,
     ER_USER_LIMIT_REACHED: 1226,
+    // Galera, if the cluster does not confirm a COMMIT: its outcome is unknown.
+    ER_ERROR_DURING_COMMIT: 1180,
     ER_CONNECT_TO_FOREIGN_DATA_SOURCE: 1429,
     // A primary that has become a replica, and storage that cannot be written.
     ER_OPEN_AS_READONLY: 1036,

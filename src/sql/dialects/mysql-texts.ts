@@ -70,6 +70,8 @@ function asUtf8(text: string): string {
   return `CONVERT(${text} USING utf8mb4)`;
 }
 
+const REGEX = 'REGEXP';
+
 export const mysqlTexts: TextSyntax = {
   matchText: ({ column }, part, bindText) => {
     if (part.where === 'whole' && !part.insensitive) return equalBytes(column, bindText(part.text));
@@ -79,9 +81,11 @@ export const mysqlTexts: TextSyntax = {
   },
   matchSpecial: ({ column, type }, match, placeholder) => {
     const charset = charsetOf(type);
-    if (match === 'regex') return `${charset === undefined ? column : asUtf8(column)} REGEXP ${placeholder}`;
+    if (match === 'regex')
+      return `${charset === undefined ? column : asUtf8(column)} ${REGEX} ${placeholder}`;
     return `MATCH (${column}) AGAINST (${charset === undefined ? placeholder : `CONVERT(${placeholder} USING ${charset})`})`;
   },
+  regexOperator: REGEX,
   // Of two collations neither has precedence, unless one is named.
   joined: (column, near, far) => {
     if (near.kind !== 'string' || far.kind !== 'string' || near.collation === far.collation) return column;

@@ -55,9 +55,17 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     definitions: undefined,
     restrictingTables: undefined,
     indexColumns: ({ name, database }, index) => ({
-      sql: 'SELECT column_name AS c0 FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? ORDER BY seq_in_index',
-      parameters: [database ?? null, name, index],
+      // Of a view, the index is one of its tables.
+      sql: `SELECT column_name AS c0 FROM (SELECT column_name, seq_in_index FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? UNION ALL SELECT NULL, 1 FROM information_schema.views WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?) i ORDER BY seq_in_index`,
+      parameters: [database ?? null, name, index, database ?? null, name],
     }),
+    partOf: ({ name, database }, { table }) =>
+      name.toLowerCase() === table.toLowerCase()
+        ? undefined
+        : {
+            sql: 'SELECT 1 AS c0 FROM information_schema.views WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?',
+            parameters: [database ?? null, name],
+          },
     canceller: driver && mysqlCanceller(driver),
     discard: (connection) => {
       (connection as MysqlConnection).destroy();
@@ -230,8 +238,10 @@ const DATA_ERRORS: ReadonlySet<string> = new Set([
   'ER_DATA_OUT_OF_RANGE',
   'WARN_DATA_TRUNCATED',
   'ER_INVALID_JSON_TEXT',
-  'ER_REGEXP_ERROR',
 ]);
+
+/** SQLSTATE of SIGNAL for conditions of the application, which may have a number of its own. */
+const SIGNALED = '45000';
 
 function errorFor(error: unknown): DatabaseError | undefined {
   const code = driverErrorProperty(error, 'code');
@@ -240,14 +250,16 @@ function errorFor(error: unknown): DatabaseError | undefined {
     ? 'away'
     : mysqlFault({ errno: driverErrorProperty(error, 'errno'), code, message });
   if (kind) return { kind };
+  if (code === 'ER_SIGNAL_EXCEPTION' || driverErrorProperty(error, 'sqlState') === SIGNALED)
+    return { kind: 'raised', message };
   return typeof code === 'string' ? constraintViolation(code, message) : undefined;
 }
 
 function constraintViolation(code: string, message: string): DatabaseError | undefined {
   switch (code) {
     case 'ER_DUP_ENTRY': {
-      // The message is localized; MySQL prefixes the table.
-      const constraint = /'(?:[^']*\.)?([^']*)'[^']*$/.exec(message)?.[1];
+      // The message is localized.
+      const constraint = /'([^']*)'[^']*$/.exec(message)?.[1];
       return { kind: 'unique', ...(constraint === undefined ? {} : { constraint }) };
     }
     case 'ER_BAD_NULL_ERROR':
@@ -255,21 +267,35 @@ function constraintViolation(code: string, message: string): DatabaseError | und
       return { kind: 'not-null', ...columnIn(message, /(?:Column|Field) '([^']*)'/) };
     case 'ER_CONSTRAINT_FAILED':
     case 'ER_CHECK_CONSTRAINT_VIOLATED':
+      return { kind: 'check', table: tableIn(message, /`\.`((?:[^`]|``)+)`$/) };
+    case 'ER_VIEW_CHECK_FAILED':
       return { kind: 'check' };
+    case 'ER_TABLEACCESS_DENIED_ERROR':
+    case 'ER_COLUMNACCESS_DENIED_ERROR':
+      return { kind: 'denied' };
     default:
-      if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code)) return foreignKeyError(message);
+      if (/^ER_(NO_REFERENCED_ROW|ROW_IS_REFERENCED)/.test(code))
+        return {
+          kind: 'foreign-key',
+          isDangling: code.startsWith('ER_NO'),
+          table: tableIn(message, /`\.`((?:[^`]|``)+)`, CONSTRAINT /),
+        };
+      if (code.startsWith('ER_REGEXP')) return { kind: 'pattern' };
       if (!DATA_ERRORS.has(code)) return undefined;
-      return { kind: 'data', ...columnIn(message, /column [`']?(?:.*[`.])?([^`'.]+)[`']? at row/) };
+      return {
+        kind: 'data',
+        ...columnIn(message, /column (?:'([^']*)'|(?:`.*`\.)?`((?:[^`]|``)*)`) at row/),
+      };
   }
 }
 
-/** The message is localized, but for "(`database`.`table`, CONSTRAINT …". */
-function foreignKeyError(message: string): DatabaseError {
-  const table = /`\.`((?:[^`]|``)+)`, CONSTRAINT /.exec(message)?.[1]?.replaceAll('``', '`');
-  return table === undefined ? { kind: 'foreign-key' } : { kind: 'foreign-key', table };
+/** The messages are localized, but for "(`database`.`table`, CONSTRAINT …" and "CONSTRAINT `name` failed for `database`.`table`". */
+function tableIn(message: string, pattern: RegExp): string | undefined {
+  return pattern.exec(message)?.[1]?.replaceAll('``', '`');
 }
 
 function columnIn(message: string, pattern: RegExp): { readonly column?: string } {
-  const column = pattern.exec(message)?.[1];
+  const [, quoted, ticked] = pattern.exec(message) ?? [];
+  const column = quoted ?? ticked?.replaceAll('``', '`');
   return column === undefined ? {} : { column };
 }

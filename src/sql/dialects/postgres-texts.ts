@@ -32,6 +32,8 @@ function searchedText({ column, type }: SearchedColumn): string {
     : `${column}::text`;
 }
 
+const REGEX = '~*';
+
 export const postgresTexts: TextSyntax = {
   matchText: (searched, part, bindText) => {
     if (part.where === 'whole' && !part.insensitive)
@@ -41,8 +43,9 @@ export const postgresTexts: TextSyntax = {
   matchSpecial: (searched, match, placeholder) => {
     if (match === 'fulltext') return `to_tsvector(${searched.column}) @@ plainto_tsquery(${placeholder})`;
     const isDeterministic = searched.type.kind !== 'string' || searched.type.collation === undefined;
-    return `${isDeterministic ? searched.column : searchedText(searched)} ~* ${placeholder}`;
+    return `${isDeterministic ? searched.column : searchedText(searched)} ${REGEX} ${placeholder}`;
   },
+  regexOperator: REGEX,
   joined: (column) => column,
   equalTexts: ({ type }, texts) => {
     if (type.cast === undefined && type.collation === undefined) return undefined;

@@ -56,6 +56,7 @@ export const postgres: Dialect = {
   definitions: undefined,
   restrictingTables: undefined,
   indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
+  partOf: ({ path }, { schema = null, table }) => ({ sql: PART_OF, parameters: [path, schema, table] }),
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
   canceller: postgresCanceller,
 };
@@ -218,40 +219,65 @@ function errorFor(error: unknown): DatabaseError | undefined {
   if (isServerLost(error)) return { kind: 'away' };
   if (typeof code !== 'string') return undefined;
   const text = (name: string): string | undefined => driverErrorProperty(error, name) as string | undefined;
+  const table = { table: text('table'), schema: text('schema') };
   switch (code) {
     case '23505':
-      return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')) };
+      return { kind: 'unique', ...uniqueParts(text('constraint'), text('detail')), ...table };
     case '23001':
     case '23503':
-      return foreignKeyError(text('table'));
+      return { kind: 'foreign-key', isDangling: !namesReferrer(text('message') ?? ''), ...table };
     case '23502':
-      return notNullError(text('column'));
+      return { kind: 'not-null', column: text('column'), ...table };
     case '23514':
     case '23P01':
-      return { kind: 'check' };
+    // WITH CHECK OPTION of a view.
+    case '44000':
+      return { kind: 'check', ...table };
+    default:
+      return otherError(code, text('message') ?? '');
+  }
+}
+
+function otherError(code: string, message: string): DatabaseError | undefined {
+  switch (code) {
+    case 'P0001':
+      return { kind: 'raised', message };
+    case '42501':
+      return { kind: 'denied' };
+    case '2201B':
+      return { kind: 'pattern' };
+    // A sequence has no further value.
+    case '2200H':
+      return undefined;
     default: {
       if (code.startsWith('22')) return { kind: 'data' };
-      const kind = isUnprepared(code, text('message')) ? 'unprepared' : postgresFault(code);
+      const kind = isUnprepared(code, message) ? 'unprepared' : postgresFault(code);
       return kind && { kind };
     }
   }
 }
 
-function notNullError(column: string | undefined): DatabaseError {
-  return column === undefined ? { kind: 'not-null' } : { kind: 'not-null', column };
+/**
+ * Whether a message is that of a row to which others refer: in every language it names both tables and the constraint, that of a
+ * row that refers to none its own table and the constraint.
+ */
+function namesReferrer(message: string): boolean {
+  return (message.match(/["«»„“”]/g)?.length ?? 0) > 4;
 }
 
-function foreignKeyError(table: string | undefined): DatabaseError {
-  return table === undefined ? { kind: 'foreign-key' } : { kind: 'foreign-key', table };
-}
-
-function isUnprepared(code: string, message = ''): boolean {
+function isUnprepared(code: string, message: string): boolean {
   return code === '26000' || code === '42P05' || (code === '0A000' && /cached plan/.test(message));
 }
 
 /** Reads the columns of an index if the error message does not name them: it is localized, and omits them without the right to read the table. */
 const INDEX_COLUMNS =
   'SELECT a.attname AS c0 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid CROSS JOIN unnest(i.indkey::int2[]) WITH ORDINALITY k (number, place) LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 WHERE i.indrelid = to_regclass($1) AND c.relname = $2 AND k.place <= i.indnkeyatts ORDER BY k.place';
+
+/** Partitions, tables that inherit, and what a view reads, however deep. */
+const PART_OF = `WITH RECURSIVE parts(oid) AS (SELECT to_regclass($1)::oid UNION SELECT e.part FROM parts JOIN (
+SELECT inhparent AS whole, inhrelid AS part FROM pg_inherits
+UNION ALL SELECT r.ev_class, d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass WHERE r.ev_type = '1'
+) e ON e.whole = parts.oid) SELECT 1 AS c0 FROM parts JOIN pg_class c ON c.oid = parts.oid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname = $3 AND n.nspname = coalesce($2, n.nspname)`;
 
 function uniqueParts(
   constraint: string | undefined,

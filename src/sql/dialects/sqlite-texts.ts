@@ -57,6 +57,7 @@ export const sqliteTexts: TextSyntax = {
   matchSpecial: () => {
     throw new Error('Search by regular expression or full text is not supported on SQLite.');
   },
+  regexOperator: undefined,
   // Of two columns with different collations, the left one would decide, whichever refers to the other.
   joined: (column, type) =>
     type.kind === 'string' && type.collation !== undefined ? `${column} COLLATE ${type.collation}` : column,

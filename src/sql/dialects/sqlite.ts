@@ -52,7 +52,19 @@ export const sqlite: Dialect = {
     sql: `SELECT m.name AS c0, f."to" AS c1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_${change} IN ('RESTRICT', 'NO ACTION')`,
     parameters: [table],
   }),
-  indexColumns: undefined,
+  // Messages name an index only if it is over expressions.
+  indexColumns: ({ name }, index) => ({
+    sql: `SELECT NULL AS c0 FROM sqlite_master WHERE (type = 'index' AND tbl_name = ? COLLATE NOCASE AND name = ?) OR (type = 'view' AND name = ? COLLATE NOCASE)`,
+    parameters: [name, index, name],
+  }),
+  // The triggers of a view write other tables.
+  partOf: ({ name }, { table }) =>
+    isSameName(name, table)
+      ? undefined
+      : {
+          sql: `SELECT 1 AS c0 FROM sqlite_master WHERE type = 'view' AND name = ? COLLATE NOCASE`,
+          parameters: [name],
+        },
   // The shared connection is not closed.
   discard: () => undefined,
   canceller: undefined,
@@ -180,8 +192,13 @@ function compareDatetimes(
   return `${column} IN (${bound.join(', ')})`;
 }
 
+const FOREIGN_KEY = /FOREIGN KEY constraint failed$/;
+
 function errorFor(error: unknown): DatabaseError | undefined {
   const message = String(driverErrorProperty(error, 'message') ?? '');
+  // SQLite reports ON DELETE RESTRICT as the error of a trigger.
+  if (driverErrorProperty(error, 'code') === 'SQLITE_CONSTRAINT_TRIGGER' && !FOREIGN_KEY.test(message))
+    return { kind: 'raised', message };
   const violation = constraintViolation(message);
   if (violation) return violation;
   if (/datatype mismatch|string or blob too big|integer overflow/.test(message)) return { kind: 'data' };
@@ -192,9 +209,12 @@ function errorFor(error: unknown): DatabaseError | undefined {
 function constraintViolation(message: string): DatabaseError | undefined {
   const unique = /UNIQUE constraint failed: (.*)$/.exec(message)?.[1];
   if (unique !== undefined) return uniqueError(unique);
-  if (message.includes('FOREIGN KEY constraint failed')) return { kind: 'foreign-key' };
-  const column = /NOT NULL constraint failed: .*\.(.*)$/.exec(message)?.[1];
-  if (column !== undefined) return { kind: 'not-null', column };
+  if (FOREIGN_KEY.test(message)) return { kind: 'foreign-key' };
+  const missing = /NOT NULL constraint failed: (.*)$/.exec(message)?.[1];
+  if (missing !== undefined) {
+    const [table, column] = splitName(missing);
+    return { kind: 'not-null', table, column };
+  }
   return message.includes('CHECK constraint failed') ? { kind: 'check' } : undefined;
 }
 
@@ -202,6 +222,16 @@ function constraintViolation(message: string): DatabaseError | undefined {
 function uniqueError(text: string): DatabaseError {
   const constraint = /^index '(.*)'$/.exec(text)?.[1];
   if (constraint !== undefined) return { kind: 'unique', constraint };
-  const columns = text.split(', ').map((each) => each.slice(each.lastIndexOf('.') + 1));
-  return { kind: 'unique', columns };
+  const names = text.split(', ').map(splitName);
+  return { kind: 'unique', columns: names.map(([, column]) => column), table: names[0]?.[0] };
+}
+
+/** `table.column`, both unquoted. */
+function splitName(text: string): readonly [table: string, column: string] {
+  const at = text.lastIndexOf('.');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }

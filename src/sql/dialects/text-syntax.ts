@@ -48,6 +48,8 @@ export interface TextSyntax {
     match: Extract<TermMatch, 'regex' | 'fulltext'>,
     placeholder: string,
   ): string;
+  /** The operator of searches by regular expression; undefined without such. */
+  readonly regexOperator: string | undefined;
   /** A column as it is compared with one of type `far`, to which it refers, or which refers to it. */
   joined(column: string, type: DataType, far: DataType): string;
   /**

@@ -38,9 +38,13 @@ export class DatabaseFailures {
       : error;
   }
 
-  /** As `report`. Only a search term can cause a data error of a statement that reads: an invalid pattern. */
+  /** As `report`. An invalid pattern in a statement that searches by one is that of the search term. */
   ofStatement(error: unknown): unknown {
-    return !isRestException(error) && this.dialect.errorFor(error)?.kind === 'data'
+    const { regexOperator } = this.dialect;
+    return error instanceof QueryFailedError &&
+      regexOperator !== undefined &&
+      error.query.includes(` ${regexOperator} `) &&
+      this.dialect.errorFor(error)?.kind === 'pattern'
       ? new InvalidSearchPattern('search')
       : this.report(error);
   }

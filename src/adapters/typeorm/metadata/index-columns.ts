@@ -21,20 +21,34 @@ export class IndexColumns {
     private readonly connections: ConnectionManager,
   ) {}
 
-  /** The database names of the columns; empty if the index has expressions or cannot be found. Queries outside of a transaction. */
-  async of({ constraint, columns }: Duplicate, metadata: EntityMetadata): Promise<readonly string[]> {
+  /**
+   * The database names of the columns; empty if the index has expressions or they cannot be read, undefined if the table has no
+   * such index. Queries outside of a transaction.
+   */
+  async of(duplicate: Duplicate, metadata: EntityMetadata): Promise<readonly string[] | undefined> {
+    const { constraint, columns, table } = duplicate;
     if (constraint === undefined) return columns ?? [];
-    return constraintColumns(constraint, metadata) ?? columns ?? (await this.queried(constraint, metadata));
+    const prefix = `${metadata.tableName}.`;
+    const names = constraint.startsWith(prefix)
+      ? [constraint, constraint.slice(prefix.length)]
+      : [constraint];
+    for (const name of names) {
+      const found = constraintColumns(name, metadata) ?? columns ?? (await this.queried(name, metadata));
+      if (found) return found;
+    }
+    // The index of a partition is not that of the table.
+    return table === undefined ? undefined : [];
   }
 
-  private async queried(index: string, metadata: EntityMetadata): Promise<readonly string[]> {
+  private async queried(index: string, metadata: EntityMetadata): Promise<readonly string[] | undefined> {
     const path = this.tables.pathOf(metadata);
     const name = `${path} ${index}`;
     const cached = this.cache.get(name);
     if (cached) return cached;
     const names = await this.query(index, { path, metadata });
     // Not cached: an index that cannot be found now may be found later.
-    if (!names || names.length === 0) return [];
+    if (!names) return [];
+    if (names.length === 0) return undefined;
     if (this.cache.size >= MAX_INDEXES) this.cache.clear();
     const columns = names.includes(null) ? [] : names.map(String);
     this.cache.set(name, columns);

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, InvalidInput } from '../../../core/errors/http-exceptions.js';
+import { DatabaseUnavailable, InvalidInput, PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import type { RestException } from '../../../core/errors/rest-exception.js';
 import { isAcceptedInBodies } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
@@ -7,14 +7,23 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 
+const BROKEN_RULE = 'These values break a rule of the database.';
+const FORBIDDEN_DELETION = 'A rule of the database forbids this deletion.';
+
+/** The write that the database has rejected. */
+export interface RefusedWrite {
+  readonly resource: ResourceSchema;
+  readonly sent: FieldValues;
+  readonly triggerMessages: boolean;
+}
+
 /**
  * Maps a constraint violation to the error that the client receives (contract 5.11 and contract 6.1). Undefined for a
  * foreign key, which requires a lookup of the rows. It contains no text of the database and no name of a hidden column.
  */
 export function constraintError(
   refusal: DatabaseError,
-  resource: ResourceSchema,
-  sent: FieldValues,
+  { resource, sent, triggerMessages }: RefusedWrite,
 ): RestException | undefined {
   if (isTemporary(refusal)) return new DatabaseUnavailable();
   switch (refusal.kind) {
@@ -27,17 +36,39 @@ export function constraintError(
         'A value that the database requires is missing.',
       );
     case 'data':
+    case 'pattern':
       return atField(
-        fieldOfColumn(refusal.column, resource, sent),
+        fieldOfColumn(refusal.kind === 'data' ? refusal.column : undefined, resource, sent),
         'The database cannot hold this value.',
         'The database cannot hold one of these values.',
       );
     case 'check':
-      return InvalidInput.ofNoField('These values break a rule of the database.');
+      return InvalidInput.ofNoField(BROKEN_RULE);
+    case 'raised':
+      return InvalidInput.ofNoField(triggerMessages ? refusal.message : BROKEN_RULE);
+    case 'denied':
+      return new PermissionDenied();
     case 'foreign-key':
       return undefined;
     default:
       return refusal satisfies never;
+  }
+}
+
+/** The error of a deletion that the database forbids by another rule than a foreign key; undefined if it is no such error. */
+export function forbiddenDeletion(
+  refusal: DatabaseError,
+  triggerMessages: boolean,
+): RestException | undefined {
+  switch (refusal.kind) {
+    case 'raised':
+      return InvalidInput.ofNoField(triggerMessages ? refusal.message : FORBIDDEN_DELETION);
+    case 'check':
+      return InvalidInput.ofNoField(FORBIDDEN_DELETION);
+    case 'denied':
+      return new PermissionDenied();
+    default:
+      return undefined;
   }
 }
 

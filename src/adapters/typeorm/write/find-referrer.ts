@@ -1,6 +1,5 @@
 import type { EntityMetadata } from 'typeorm';
 import { RestrictedByReferrer } from '../../../core/errors/http-exceptions.js';
-import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { RestException } from '../../../core/errors/rest-exception.js';
 import type { DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import { writtenColumns } from '../../../core/schema/field.js';
@@ -11,6 +10,8 @@ import { compileWhere } from '../../../sql/compile-where.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import { Scope } from '../../../sql/query-scope.js';
 import type { WriterTools } from './row-writer.js';
+import { forbiddenDeletion } from './constraint-errors.js';
+import { violatedConstraint } from './violated-constraint.js';
 import { uncheckedKey } from './unchecked-key.js';
 
 type ForeignKey = EntityMetadata['foreignKeys'][number];
@@ -23,10 +24,12 @@ interface Restricting {
   readonly column: unknown;
 }
 
-/** The error of a deletion: 409 if a foreign key restricts it, else the same error. */
+/** The error of a deletion: 409 if a foreign key restricts it, 400 or 403 if another rule of the database does, else the same error. */
 export async function deletionError(error: unknown, plan: DeletePlan, tools: WriterTools): Promise<unknown> {
-  const refusal = isRestException(error) ? undefined : tools.dialect.errorFor(error);
-  if (refusal?.kind !== 'foreign-key') return error;
+  const refusal = await violatedConstraint(error, plan.resource, tools);
+  if (!refusal) return error;
+  if (refusal.kind !== 'foreign-key' || refusal.isDangling === true)
+    return forbiddenDeletion(refusal, tools.triggerMessages) ?? error;
   const restricting = await restrictingKeys(plan, refusal, tools);
   return new RestrictedByReferrer('deleted', await findReferrer(plan, restricting, tools));
 }
@@ -40,6 +43,7 @@ export async function referredUpdateError(
   refusal: Refusal,
   tools: WriterTools,
 ): Promise<RestException | undefined> {
+  if (refusal.isDangling === true) return undefined;
   const { tableName } = tools.tables.of(plan.resource).metadata;
   const isOfOthers = refusal.table !== undefined && refusal.table !== tableName;
   if (!isOfOthers && uncheckedKey(plan, plan.resource)) return undefined;

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { InvalidInput, PermissionDenied, UndeletedRow } from '../../../core/errors/http-exceptions.js';
-import { addErrors, emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
+import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import { conjunction, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
@@ -18,11 +18,12 @@ import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { deletionError, referredUpdateError } from './find-referrer.js';
 import { constraintError } from './constraint-errors.js';
+import { violatedConstraint } from './violated-constraint.js';
 import { TableKind } from './table-kind.js';
 import { runHook } from './run-hook.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
-const PAIR_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check']);
+const PAIR_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'raised']);
 
 /**
  * Writes the rows of a junction table that only TypeORM knows: pairs of keys, without entity, listeners or columns of
@@ -189,7 +190,7 @@ export class JunctionWriter extends StepWriter {
     pair: readonly ColumnValue[] | undefined,
     plan: CreatePlan | UpdatePlan,
   ): Promise<unknown> {
-    const refusal = isRestException(error) ? undefined : this.tools.dialect.errorFor(error);
+    const refusal = await violatedConstraint(error, this.resource, this.tools);
     const isDropped = error instanceof DroppedRow;
     if (!refusal && !isDropped) return error;
     if (pair && (!refusal || PAIR_CONSTRAINTS.has(refusal.kind))) {
@@ -215,8 +216,14 @@ export class JunctionWriter extends StepWriter {
         return InvalidInput.ofNoField('A related object does not exist.');
       case 'check':
       case 'not-null':
+      case 'raised':
+      case 'denied':
         // The violated constraint is on columns that TypeORM's junction does not have.
-        return constraintError(refusal, this.resource, new Map());
+        return constraintError(refusal, {
+          resource: this.resource,
+          sent: new Map(),
+          triggerMessages: this.tools.triggerMessages,
+        });
       default:
         return undefined;
     }

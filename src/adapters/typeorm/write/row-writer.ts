@@ -9,7 +9,7 @@ import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/pla
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
-import type { IndexColumns } from '../metadata/index-columns.js';
+import type { ViolatedConstraints } from '../metadata/violated-constraints.js';
 import type { RowReader } from '../read/row-reader.js';
 import type { Tables } from '../table-metadata.js';
 import type { KeyLookup, KeyLookups } from '../read/key-lookups.js';
@@ -42,7 +42,9 @@ export interface WriterTools {
   readonly dialect: Dialect;
   readonly connections: ConnectionManager;
   readonly lookups: KeyLookups;
-  readonly indexes: IndexColumns;
+  readonly constraints: ViolatedConstraints;
+  /** Whether callers receive the messages of errors that triggers raise. */
+  readonly triggerMessages: boolean;
   readonly reader: RowReader;
   /** The reader of another view of the same rows. */
   readerOf(view: ResourceSchema): RowReader;

@@ -10,6 +10,7 @@ import { underSentNames } from './duplicate-references.js';
 import { referredUpdateError } from './find-referrer.js';
 import { constraintError } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
+import { violatedConstraint } from './violated-constraint.js';
 import { uncheckedKey } from './unchecked-key.js';
 
 /** The write whose error is translated. */
@@ -20,7 +21,12 @@ export interface TranslatedWriteError {
 }
 
 /** Constraints whose violation depends on other rows. */
-const ROW_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'foreign-key']);
+const ROW_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set([
+  'unique',
+  'check',
+  'foreign-key',
+  'raised',
+]);
 
 /** Translates the error of a failed write to the error that is thrown. */
 export async function translateWriteError(
@@ -33,8 +39,10 @@ export async function translateWriteError(
   }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata; readonly tools: WriterTools },
 ): Promise<unknown> {
   if (error instanceof DroppedRow) return (await isPermitted()) ? notStored() : new PermissionDenied();
-  const refusal = isRestException(error) ? undefined : tools.dialect.errorFor(error);
-  if (!refusal) return underSentName(error, plan, resource);
+  const reported = isRestException(error) ? undefined : tools.dialect.errorFor(error);
+  if (!reported) return underSentName(error, plan, resource);
+  const refusal = await violatedConstraint(error, plan.resource, tools);
+  if (!refusal || !isOfBody(refusal, plan, { resource, metadata })) return error;
   if (refusal.kind === 'foreign-key') {
     // A related row was deleted between the lookup and the write.
     const { errors } = await tools.lookups.lookUp(plan.keys);
@@ -48,11 +56,31 @@ export async function translateWriteError(
       (plan.kind === 'update' ? await referredUpdateError(plan, refusal, tools) : undefined) ??
       danglingKey(plan, resource)
     );
-  const resolved =
-    refusal.kind === 'unique'
-      ? { kind: refusal.kind, columns: await tools.indexes.of(refusal, metadata) }
-      : refusal;
-  return constraintError(resolved, resource, plan.values) ?? error;
+  const { triggerMessages } = tools;
+  return constraintError(refusal, { resource, sent: plan.values, triggerMessages }) ?? error;
+}
+
+/**
+ * False if the database cannot make a key that the body does not have, because its sequence is behind the stored keys or
+ * exhausted, or if it misses a value that the body has.
+ */
+function isOfBody(
+  refusal: DatabaseError,
+  { kind, values }: TranslatedWriteError['plan'],
+  { resource, metadata }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata },
+): boolean {
+  const valueOf = (column: string): unknown => {
+    const field = resource.fields.find((each) => each.kind === 'column' && each.column.id === column);
+    return field && values.get(field.name);
+  };
+  if (refusal.kind === 'not-null' && refusal.table === undefined && refusal.column !== undefined)
+    return (valueOf(refusal.column) ?? null) === null;
+  if (kind !== 'create') return true;
+  const isGeneratedKey = (name: string): boolean =>
+    metadata.columns.some((each) => each.databaseName === name && each.isGenerated) &&
+    valueOf(name) === undefined;
+  const { columns, column } = refusal as { readonly columns?: readonly string[]; readonly column?: string };
+  return !(columns ?? [column ?? '']).some(isGeneratedKey);
 }
 
 /** Renames an error that was thrown before the write. */

@@ -1,0 +1,74 @@
+import type { EntityMetadata } from 'typeorm';
+import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ConstrainedTable, DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
+import type { Tables } from '../table-metadata.js';
+import type { IndexColumns } from './index-columns.js';
+
+/** The maximum number of tables that are remembered as a part of another one. */
+const MAX_PARTS = 1000;
+
+/** Decides whose constraint the database reports: that of the written table, or of one that a trigger or a subscriber writes. */
+export class ViolatedConstraints {
+  private readonly parts = new Set<string>();
+
+  constructor(
+    private readonly tools: {
+      readonly tables: Tables;
+      readonly dialect: Dialect;
+      readonly connections: ConnectionManager;
+      readonly indexes: IndexColumns;
+    },
+  ) {}
+
+  /**
+   * The error with the columns of the table; undefined if the constraint is that of another one. Queries outside of a
+   * transaction.
+   */
+  async resolve(error: DatabaseError, metadata: EntityMetadata): Promise<DatabaseError | undefined> {
+    const found = error.kind === 'unique' || error.kind === 'not-null' ? splitNames(error, metadata) : error;
+    // A row to which others refer is not changed or deleted because of the constraint of their table.
+    if (found.kind === 'foreign-key' && found.isDangling !== true) return found;
+    if ('table' in found && !(await this.isPart(found, metadata))) return undefined;
+    if (found.kind !== 'unique') return found;
+    const columns = await this.tools.indexes.of(found, metadata);
+    return columns && { kind: 'unique', columns };
+  }
+
+  /** Whether the table is that of the entity, a partition of it, or one that its view shows. True if it is not known. */
+  private async isPart({ table, schema }: ConstrainedTable, metadata: EntityMetadata): Promise<boolean> {
+    if (table === undefined) return true;
+    const { dialect, tables, connections } = this.tools;
+    const path = tables.pathOf(metadata);
+    const statement = dialect.partOf(
+      { path, name: metadata.tableName, database: metadata.database },
+      { table, schema },
+    );
+    if (!statement) return true;
+    const name = JSON.stringify([path, schema, table]);
+    if (this.parts.has(name)) return true;
+    const isPart = (await connections.read(statement, 'primary')).length > 0;
+    if (this.parts.size >= MAX_PARTS) this.parts.clear();
+    // Only what is a part: a partition may be added.
+    if (isPart) this.parts.add(name);
+    return isPart;
+  }
+}
+
+type Named = Extract<DatabaseError, { kind: 'unique' | 'not-null' }>;
+
+/** Splits `table.column` of SQLite where the name of the entity's table ends: both names may contain dots. */
+function splitNames(error: Named, { tableName }: EntityMetadata): Named {
+  const { table, schema } = error;
+  if (table === undefined || schema !== undefined) return error;
+  const columnOf = (column: string): string | undefined => {
+    const text = `${table}.${column}`;
+    const isOwn = text.toLowerCase().startsWith(`${tableName.toLowerCase()}.`);
+    return isOwn ? text.slice(tableName.length + 1) : undefined;
+  };
+  if (error.kind === 'not-null') {
+    const column = columnOf(error.column ?? '');
+    return column === undefined ? error : { kind: 'not-null', table: tableName, column };
+  }
+  const columns = error.columns?.flatMap((column) => columnOf(column) ?? []) ?? [];
+  return columns.length === 0 ? error : { kind: 'unique', table: tableName, columns };
+}
