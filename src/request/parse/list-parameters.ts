@@ -4,8 +4,8 @@ import { fieldSelectionParameters } from '../../core/contracts/field-selection.j
 import { splitValues } from '../../core/values/split-values.js';
 import { isRepeated, parametersFrom, parameterValues } from './parse-query-string.js';
 
-/** The suffix of list parameters as written by generated clients and axios. */
-const BRACKETS = '[]';
+/** The suffix of list parameters as written by generated clients and axios: `[]`, or with the index of the value. */
+const BRACKETS = /\[\d*\]$/;
 
 /** Parameters of a request that hold lists, by name. */
 interface Lists {
@@ -15,7 +15,7 @@ interface Lists {
 }
 
 /**
- * The parameters with lists joined: `id__in=1&id__in=2` and `id__in[]=1&id__in[]=2` become `id__in=1,2`. `resource` is
+ * The parameters with lists joined: `id__in=1&id__in=2`, `id__in[]=1&id__in[]=2` and `id__in[0]=1&id__in[1]=2` become `id__in=1,2`. `resource` is
  * the model as the caller may query it: a name that he may not use stays as it is, like an unknown one.
  */
 export function foldLists(
@@ -53,7 +53,7 @@ export function joinLists(
 }
 
 function mayHoldLists(parameters: ReadonlyMap<string, string>): boolean {
-  return isRepeated(parameters) || [...parameters.keys()].some((name) => name.endsWith(BRACKETS));
+  return isRepeated(parameters) || [...parameters.keys()].some((name) => BRACKETS.test(name));
 }
 
 function fold(parameters: ReadonlyMap<string, string>, lists: Lists): ReadonlyMap<string, string> {
@@ -84,7 +84,7 @@ function namesOfShape(shape: Resource['shape']): ReadonlyMap<string, ListKind> {
 
 /** The name without brackets, if they denote a list. */
 function plainName(name: string, { kinds, isRead }: Lists): string {
-  const plain = name.endsWith(BRACKETS) ? name.slice(0, -BRACKETS.length) : name;
+  const plain = name.replace(BRACKETS, '');
   return plain !== name && kinds.has(plain) && !isRead(name) ? plain : name;
 }
 
