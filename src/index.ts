@@ -11,6 +11,7 @@ export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './decorat
 export { RestifyResources } from './nest/restify-resources.service.js';
 export type {
   ActorOperations,
+  ActorOptions,
   KeyInput,
   ResourceAccess,
   ResourceOptions,

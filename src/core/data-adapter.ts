@@ -63,6 +63,8 @@ export interface DataAdapter {
   /** The store of idempotent responses, in the same database, so that a response commits in the transaction of its rows. */
   readonly responses: IdempotencyStore;
   describe(): ModelDescription;
+  /** Runs operations in a transaction of the application, with a savepoint for each write. Rejects if it is none of this data source. */
+  join<Result>(manager: object, work: () => Promise<Result>): Promise<Result>;
   /** Prepares a resource; called once at boot for each. Views of resources need no preparation. */
   prepare(resource: ResourceSchema): void;
   /** Whether rows are read without application code such as listeners and subscribers. Evaluated for each request, because subscribers change at run time. */

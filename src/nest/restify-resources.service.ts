@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { MethodNotAllowed, NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Actor } from '../core/schema/actor.js';
@@ -23,6 +24,14 @@ export interface ResourceOptions {
   readonly prefix?: string;
 }
 
+export interface ActorOptions {
+  /**
+   * The manager of a transaction of the application, in which all operations then run. A write that fails changes nothing in
+   * it, and the application commits it, or rolls it back.
+   */
+  readonly manager?: EntityManager;
+}
+
 /** The operations of a model for one actor, with the same bodies and errors as over HTTP. */
 export interface ActorOperations {
   /** Returns all rows in memory, without pagination. `query` has the parameters of a list: filters, search, ordering. */
@@ -44,7 +53,10 @@ export interface ResourceAccess {
    * The operations for this actor; null is an anonymous caller. Permissions, grants, hooks and validation apply as over HTTP;
    * guards, interceptors, pipes, throttles and methods that replace operations do not.
    */
-  as(actor: Actor): ActorOperations & {
+  as(
+    actor: Actor,
+    options?: ActorOptions,
+  ): ActorOperations & {
     /** The nested objects of a row: a one-to-many list, or the through objects of a many-to-many, with their own permissions. */
     nested(pk: KeyInput, relation: string): ActorOperations;
   };
@@ -55,6 +67,7 @@ interface ServedResource {
   readonly operations: ApplicationOperations;
   readonly base: string;
   readonly actor: Actor;
+  readonly manager: EntityManager | undefined;
   /** The routes of the collection and the object, or of the nested list and the through object. */
   readonly routes: readonly Route[];
   readonly parentPk: KeyInput | undefined;
@@ -79,7 +92,10 @@ export class RestifyResources {
     for (const { api, operations, resourceOf } of this.server.prefixes) {
       const resource = plain === undefined || api.prefix === plain ? resourceOf(entity) : undefined;
       if (resource)
-        return { resource, as: (actor) => this.operationsOf(resource, { api, operations, actor }) };
+        return {
+          resource,
+          as: (actor, { manager } = {}) => this.operationsOf(resource, { api, operations, actor, manager }),
+        };
     }
     throw new Error(
       `${(entity as { name?: string }).name ?? 'This entity'} is not served${plain === undefined ? '' : ` below "${plain}"`}: decorate it with @Restify, and ask when the application has started.`,
@@ -88,10 +104,10 @@ export class RestifyResources {
 
   private operationsOf(
     resource: Resource,
-    { api, operations, actor }: Pick<ServedResource, 'api' | 'operations' | 'actor'>,
+    { api, ...caller }: Pick<ServedResource, 'api' | 'operations' | 'actor' | 'manager'>,
   ): ReturnType<ResourceAccess['as']> {
     const base = [this.server.mounts.first(), ...(api.prefix === '' ? [] : [`/${api.prefix}`])].join('');
-    const place = { api, operations, base, actor };
+    const place = { api, base, ...caller };
     const own = api.routes.filter(
       (route) => route.resource === resource && (route.kind === 'collection' || route.kind === 'object'),
     );
@@ -112,14 +128,23 @@ export class RestifyResources {
 }
 
 function operationsAt(place: ServedResource): ActorOperations {
-  const { operations } = place;
-  const run = async (operation: Operation, call: OperationCall): Promise<unknown> =>
-    operations.run(operation, await begin(place, operation, call));
+  const { operations, manager } = place;
+  const run = (operation: Operation, call: OperationCall): Promise<unknown> =>
+    operations.join(manager, async () => operations.run(operation, await begin(place, operation, call)));
   return {
     list: async (parameters = {}) => (await run('list', { parameters })) as readonly Representation[],
     stream: async function* (parameters = {}) {
-      const { pages, represent } = await operations.openList(await begin(place, 'list', { parameters }));
-      for await (const page of pages) for (const row of page) yield represent(row);
+      const { pages, represent } = await operations.join(manager, async () =>
+        operations.openList(await begin(place, 'list', { parameters })),
+      );
+      const iterator = pages[Symbol.asyncIterator]();
+      const next = (): ReturnType<typeof iterator.next> => operations.join(manager, () => iterator.next());
+      try {
+        for (let page = await next(); page.done !== true; page = await next())
+          for (const row of page.value) yield represent(row);
+      } finally {
+        await iterator.return?.();
+      }
     },
     create: async (body) => (await run('create', { body })) as Representation,
     retrieve: async (pk) => (await run('retrieve', { pk })) as Representation,

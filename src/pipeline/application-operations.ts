@@ -71,6 +71,11 @@ export class ApplicationOperations {
     return context;
   }
 
+  /** Runs operations in a transaction of the application, if there is one. */
+  join<Result>(manager: object | undefined, work: () => Promise<Result>): Promise<Result> {
+    return manager === undefined ? work() : this.services.adapter.join(manager, work);
+  }
+
   /** Runs one operation without HTTP: a list is complete, whatever the pagination of the model. */
   async run(operation: Operation, context: RestContext): Promise<unknown> {
     await runStages(this.operationStages(context.route, operation).alone, context);

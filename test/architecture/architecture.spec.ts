@@ -187,6 +187,7 @@ describe('imports of src', () => {
         'nest/bootstrap.ts',
         'nest/controller-hooks.ts',
         'nest/resource.controller.ts',
+        'nest/restify-resources.service.ts',
       ].includes(path) ||
       path === 'restify.module.ts';
     const named = FILES.filter(({ imports }) =>
@@ -340,6 +341,7 @@ const EXPORTED_TYPES = [
   'ActionOptions',
   'Actor',
   'ActorOperations',
+  'ActorOptions',
   'Allowance',
   'Authentication',
   'AuthenticationThrottle',

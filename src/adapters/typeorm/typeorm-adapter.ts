@@ -139,6 +139,10 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.connections.failures.report(error);
   }
 
+  join<Result>(manager: object, work: () => Promise<Result>): Promise<Result> {
+    return this.connections.joined.run(manager, work);
+  }
+
   prepare(resource: ResourceSchema): void {
     this.resources.add(resource);
     this.prepareView(resource);

@@ -62,7 +62,12 @@ export interface SessionSetup {
   /** A query for the current setting, as `c0`. Executed once per data source. */
   readonly query: string;
   /** Statements after BEGIN, and before the connection is released. Empty if the setting is already right. */
-  statements(result: string): { readonly begin: readonly string[]; readonly end: readonly string[] };
+  statements(result: string): {
+    readonly begin: readonly string[];
+    readonly end: readonly string[];
+    /** In place of `end`, where a transaction of the application goes on. */
+    readonly endJoined?: readonly string[];
+  };
 }
 
 /** A setting of sessions that changes the meaning of SQL, or of what the driver sends and reads. */

@@ -2,7 +2,7 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { postgresCanceller } from './postgres-canceller.js';
 import { driverErrorProperty, isServerLost } from './dialect.js';
-import type { DatabaseError, Dialect } from './dialect.js';
+import type { DatabaseError, Dialect, SessionSetup } from './dialect.js';
 import { formatInterval } from '../../core/values/intervals.js';
 import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
@@ -73,10 +73,12 @@ const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
 ]);
 
 /** Sets the session time zone to that of this process, so that `now()` in columns without a time zone agrees with written values. */
-function processTimeZone(sessionZone: string): { begin: readonly string[]; end: readonly string[] } {
+function processTimeZone(sessionZone: string): ReturnType<SessionSetup['statements']> {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const differs = /^[\w+/-]+$/.test(own) && own !== canonicalZone(sessionZone);
-  return { begin: differs ? [`SET LOCAL TIME ZONE '${own}'`] : [], end: [] };
+  if (!differs) return { begin: [], end: [] };
+  const local = (zone: string): string => `SET LOCAL TIME ZONE '${zone.replaceAll("'", "''")}'`;
+  return { begin: [local(own)], end: [], endJoined: [local(sessionZone)] };
 }
 
 function canonicalZone(name: string): string | undefined {

@@ -10,6 +10,7 @@ import type { ConnectionSettings } from './connection-limits.js';
 import { DriverQueries } from './driver-queries.js';
 import { withPooledConnection, poolOf } from './postgres-pool.js';
 import type { PoolRules } from './postgres-pool.js';
+import { JoinedTransactions } from './joined-transactions.js';
 import { PoolQueues } from './pool-queues.js';
 import { QueryRunnerPool } from './query-runner-pool.js';
 import type { PooledRunner, SingleUseRunner } from './query-runner-pool.js';
@@ -20,7 +21,7 @@ import { sessionIsFit } from './session.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { AcquireDeadlines } from './acquire-timeout.js';
 import { attemptTransaction } from './transaction.js';
-import type { Attempt } from './transaction.js';
+import type { Attempt, TransactionParts } from './transaction.js';
 
 const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
 
@@ -38,10 +39,12 @@ export class ConnectionManager {
   private readonly direct: DriverQueries;
   readonly failures: DatabaseFailures;
   private readonly errors: ConnectionErrors;
-  private readonly sqlite: SqliteConnection | undefined;
   private readonly queues: PoolQueues;
   private readonly runnerPool: QueryRunnerPool;
   private readonly poolRules: PoolRules;
+  private readonly transactions: TransactionParts;
+  /** The transactions of the application in which operations run. */
+  readonly joined: JoinedTransactions;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -57,19 +60,21 @@ export class ConnectionManager {
     this.queues = queues;
     this.poolRules = { deadlines, reads, isBroken: this.failures.isConnectionLost };
     const sqlite = SqliteConnection.of(dataSource);
-    this.sqlite = sqlite;
     this.runnerPool = new QueryRunnerPool({ dataSource, dialect, errors, queues, reads, sqlite, deadlines });
     this.direct = new DriverQueries(dataSource, { named: () => this.failures.keepsPrepared, sqlite });
     // One lock for each data source: two prefixes may share its connection.
     const lock = CONNECTION_LOCKS.get(dataSource) ?? new ConnectionLock(dialect.oneConnection);
     CONNECTION_LOCKS.set(dataSource, lock);
     this.lock = lock;
+    const { failures } = this;
+    this.transactions = { dataSource, dialect, sqlite, failures, patience: limits.acquireTimeout };
+    this.joined = new JoinedTransactions(this.transactions, failures);
   }
 
   /** The driver's pool, or undefined if subscribers listen to queries: only query runners notify them. */
   private poolFor(from: ReadFrom): ReturnType<typeof poolOf> {
     this.errors.attach();
-    return this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
+    return this.joined.current || this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
   }
 
   /** Runs a statement on an acquired query runner. */
@@ -164,13 +169,17 @@ export class ConnectionManager {
     use: (acquired: PooledRunner) => Promise<Result>,
     runsApplicationCode = true,
   ): Promise<Result> {
+    const joined = this.joined.current;
     const read = (): Promise<Result> =>
-      this.runnerPool.acquire(reading, { use, isCancellable: true, runsApplicationCode });
+      joined
+        ? this.joined.read(joined, use)
+        : this.runnerPool.acquire(reading, { use, isCancellable: true, runsApplicationCode });
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
-        return await this.lock.runShared(read, this.deadlines);
+        return await (joined ? read() : this.lock.runShared(read, this.deadlines));
       } catch (error) {
-        if (!(await attempts.retry(this.failures.kindOf(error)))) throw this.failures.ofRead(error, reading);
+        if (joined || !(await attempts.retry(this.failures.kindOf(error))))
+          throw this.failures.ofRead(error, reading);
       }
     }
   }
@@ -197,7 +206,8 @@ export class ConnectionManager {
       try {
         return await this.writeWaiting(statement, reading);
       } catch (error) {
-        if (this.failures.kindOf(error) === 'locked' && (await attempts.retry('locked'))) continue;
+        const isLocked = !this.joined.current && this.failures.kindOf(error) === 'locked';
+        if (isLocked && (await attempts.retry('locked'))) continue;
         this.failures.assertRejected(error);
         return undefined;
       }
@@ -205,6 +215,8 @@ export class ConnectionManager {
   }
 
   private writeWaiting(statement: Statement, reading: Reading): Promise<Records> {
+    const joined = this.joined.current;
+    if (joined) return this.joined.transact(joined, (runner) => this.records(runner, statement));
     const pool = this.poolFor('primary');
     if (pool) {
       const use = (connection: unknown): MaybePromise<Records> =>
@@ -236,20 +248,13 @@ export class ConnectionManager {
     work: (runner: QueryRunner) => Promise<Result>,
     requester?: Requester,
   ): Promise<Result> {
-    const { dataSource, dialect, sqlite, failures, limits } = this;
+    const joined = this.joined.current;
+    if (joined) return this.joined.transact(joined, work);
     const reportError = (error: unknown): void => {
-      limits.reportError?.(error, { subject: AFTER_COMMIT, requester });
-    };
-    const parts = {
-      dataSource,
-      dialect,
-      sqlite,
-      failures,
-      patience: limits.acquireTimeout,
-      reportError,
+      this.limits.reportError?.(error, { subject: AFTER_COMMIT, requester });
     };
     const use = (acquired: PooledRunner): Promise<Attempt<Result>> =>
-      attemptTransaction(acquired, work, parts);
+      attemptTransaction(acquired, work, { ...this.transactions, reportError });
     const once = (): Promise<Attempt<Result>> =>
       this.runnerPool.acquire(
         { from: 'primary', requester },

@@ -18,6 +18,17 @@ export async function prepareSession(
   return statements.end;
 }
 
+/** As `prepareSession`, in a transaction of the application, whose settings are kept. */
+export async function prepareJoinedSession(
+  runner: QueryRunner,
+  { session }: Dialect,
+): Promise<readonly string[]> {
+  if (!session) return [];
+  const { begin, end, endJoined = end } = await readStatements(runner, session);
+  for (const statement of begin) await runner.query(statement);
+  return endJoined;
+}
+
 /** Whether the session needs no preparation for a write. */
 export async function sessionIsFit(
   runner: QueryRunner,

@@ -3,7 +3,7 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { DatabaseFailures } from './database-failures.js';
 import type { PooledRunner } from './query-runner-pool.js';
 import { pause } from './retry-budget.js';
-import { prepareSession } from './session.js';
+import { prepareJoinedSession, prepareSession } from './session.js';
 import type { SqliteConnection, SqliteRunner } from './sqlite-connection.js';
 
 /** The result of one attempt at a transaction, which may be retried after the database has rolled it back. */
@@ -11,14 +11,16 @@ export type Attempt<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'undone'; readonly error: unknown; readonly hasBegun: boolean };
 
-interface TransactionParts {
+export interface TransactionParts {
   readonly dataSource: DataSource;
   readonly dialect: Dialect;
   readonly sqlite: SqliteConnection | undefined;
   readonly failures: DatabaseFailures;
   /** How long a transaction on SQLite waits for those of the application, and for readers, in milliseconds. */
   readonly patience: number;
-  readonly reportError: ((error: unknown) => void) | undefined;
+  readonly reportError?: (error: unknown) => void;
+  /** Whether it is a savepoint in a transaction of the application. */
+  readonly isJoined?: boolean;
 }
 
 /**
@@ -28,19 +30,21 @@ interface TransactionParts {
 export async function attemptTransaction<Result>(
   acquired: PooledRunner,
   work: (runner: QueryRunner) => Promise<Result>,
-  { dataSource, dialect, sqlite, failures, patience, reportError }: TransactionParts,
+  { dataSource, dialect, sqlite, failures, patience, reportError, isJoined = false }: TransactionParts,
 ): Promise<Attempt<Result>> {
   const { runner } = acquired;
   const transaction = sqlite
     ? new SqliteTransaction(sqlite, runner, patience)
-    : new PooledTransaction(runner);
+    : new PooledTransaction(runner, isJoined);
   let restoring: readonly string[] = [];
   let hasBegun = false;
   let done: Attempt<Result> | undefined;
   try {
     await transaction.begin();
     hasBegun = true;
-    restoring = await prepareSession(runner, dataSource, dialect);
+    restoring = await (isJoined
+      ? prepareJoinedSession(runner, dialect)
+      : prepareSession(runner, dataSource, dialect));
     done = { kind: 'done', result: await work(runner) };
     await transaction.commit();
     return done;
@@ -80,14 +84,24 @@ interface Transaction {
   rollback(): Promise<boolean>;
 }
 
-/** A transaction on a pooled connection, which it holds exclusively until the release. */
-class PooledTransaction implements Transaction {
-  readonly isNested = false;
+/** The number of transactions and savepoints that are open on the connection of a query runner. */
+function depthOf(runner: QueryRunner): number {
+  return (runner as unknown as { readonly transactionDepth: number }).transactionDepth;
+}
 
-  constructor(private readonly runner: QueryRunner) {}
+/** A transaction on a pooled connection, which it holds exclusively until the release, or a savepoint in one of the application. */
+class PooledTransaction implements Transaction {
+  private readonly depthAround: number;
+
+  constructor(
+    private readonly runner: QueryRunner,
+    readonly isNested: boolean,
+  ) {
+    this.depthAround = depthOf(runner);
+  }
 
   get isOpen(): boolean {
-    return this.runner.isTransactionActive;
+    return this.isNested ? depthOf(this.runner) > this.depthAround : this.runner.isTransactionActive;
   }
 
   begin(): Promise<void> {
