@@ -484,6 +484,12 @@ onEachDatabase('a column of several relations', (database) => {
     expect([both.status, both.json]).toEqual([400, { prod: OVERRULED }]);
     const fits = await send('post', 'dctwo/', { prod: '1,5' });
     expect([fits.status, fits.json]).toMatchObject([201, { cust: '1,5', prod: '1,5' }]);
+    // A part of a key is not completed by that of the body.
+    change = (entity) => {
+      entity.cust = { id: 6 } as DcCust;
+    };
+    const half = await send('post', 'dctwo/', { cust: '2,5' });
+    expect([half.status, half.json]).toEqual([400, { cust: OVERRULED }]);
     change = (entity) => {
       entity.cust = null;
     };
@@ -565,10 +571,22 @@ class DcPair {
   room: Relation<DcRoom> | null;
 }
 
+@RestifyController(DcPair)
+class DcPairController extends ResourceController<DcPair> {
+  override beforeWrite({ entity, operation }: Write<DcPair>): Promise<void> {
+    if (operation !== 'destroy') change?.(entity as object as Changed);
+    return Promise.resolve();
+  }
+}
+
 onEachDatabase('a through object whose parent shares a column', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [DcStudent, DcCourse, DcRoom, DcPair], database });
+    started = await startApp({
+      entities: [DcStudent, DcCourse, DcRoom, DcPair],
+      controllers: [DcPairController],
+      database,
+    });
     const { manager } = started.dataSource;
     for (const tenant of [1, 2]) {
       await manager.insert(DcStudent, { tenant, id: 5 });
@@ -590,6 +608,13 @@ onEachDatabase('a through object whose parent shares a column', (database) => {
       const moved = await client[method](one, { course: 1, room: '2,7' });
       expect([method, moved.status, Object.keys(moved.json as object)]).toEqual([method, 400, ['room']]);
     }
+    // The URL stands above the application.
+    change = (entity) => {
+      entity.tenant = 2;
+    };
+    const hooked = await client.post(url, { course: 2, room: '1,7' });
+    change = undefined;
+    expect([hooked.status, hooked.json]).toMatchObject([201, { student: '1,5', course: 2, room: '1,7' }]);
     const emptied = await client.patch(one, { room: null });
     expect([emptied.status, emptied.json]).toMatchObject([200, { student: '1,5', room: null }]);
   });

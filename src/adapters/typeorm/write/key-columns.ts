@@ -172,7 +172,10 @@ export class KeyColumns {
     for (const [id, value] of byUrl) higher.set(id, value);
     const current = currentValues(before);
     const replaced = new Set([
-      ...related.map(([{ propertyPath }]) => propertyPath),
+      // One that a hook sets in part leaves the others to the body, whose key then disagrees.
+      ...related.flatMap(([{ propertyPath, joinColumns }, values]) =>
+        !values || values.size === joinColumns.length ? propertyPath : [],
+      ),
       ...plain.flatMap(([id]) => this.resource.columns.get(id)?.path ?? []),
     ]);
     const sources = keySources(this.resource.fields, keys).filter(
