@@ -26,6 +26,16 @@ describe('the document of the sample application', () => {
     expect(await lintOpenApi(document)).toEqual([]);
   });
 
+  test('has the lookups of which README.md and the hints of the browsable page speak', () => {
+    const { parameters } = apiDocument(app).paths['/rest/v1/polls/choice']?.get as {
+      readonly parameters: readonly { readonly name: string }[];
+    };
+    const names = parameters.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['votes', 'votes__gt', 'votes__gte', 'votes__lt', 'votes__lte']),
+    );
+  });
+
   test('lists OPTIONS of each URL only if it is asked for, as the linter accepts it', async () => {
     const listed = (options?: OpenApiOptions): readonly string[] => {
       const { paths } = apiDocument(app, options);

@@ -10,7 +10,7 @@ import { Question } from './question.entity.js';
   filterFields: {
     id: ['exact'],
     choice_text: ['exact', 'icontains'],
-    votes: ['exact', 'gt', 'lt'],
+    votes: ['exact', 'gt', 'gte', 'lt', 'lte'],
     question: ['exact'],
   },
 })
