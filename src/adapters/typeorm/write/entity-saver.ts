@@ -1,25 +1,26 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
+import type { Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
 import { classOf } from '../metadata/inheritance.js';
 import {
-  applyValues,
+  changedValues,
   columnIds,
-  createEntity,
   identityOf,
   setColumns,
   setRelation,
   whereIdentity,
+  writtenIds,
 } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { JsonArrays } from './json-arrays.js';
 import type { DroppedRows } from './dropped-rows.js';
 import type { StoredJsonValues } from './precise-values.js';
 import type { ListenerRelations } from './listener-relations.js';
-import type { LoadedRelation } from './loaded-entities.js';
+import type { LoadedEntities, LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
 import { sharesColumns, withCarriers, withSharedColumns, writeOnce } from './shared-columns.js';
 import type { SharedUpdate } from './shared-columns.js';
@@ -51,7 +52,6 @@ export interface Change {
 /** Inserts and updates entities by TypeORM's own statements. */
 export class EntitySaver {
   private readonly metadata: EntityMetadata;
-  private readonly model: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata };
   /** Whether a column belongs to several relations. */
   private readonly sharesColumns: boolean;
   /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
@@ -66,12 +66,12 @@ export class EntitySaver {
       readonly tree: TreeKeeper | undefined;
       readonly related: ListenerRelations | undefined;
       readonly dropped: DroppedRows | undefined;
+      readonly entities: LoadedEntities;
     },
   ) {
     const { metadata, dataSource } = tools.tables.of(resource);
     this.metadata = metadata;
     this.computed = computedColumns(resource, metadata, { dataSource, dialect: tools.dialect }) ?? [];
-    this.model = { resource, metadata: this.metadata };
     this.sharesColumns = sharesColumns(this.metadata);
     this.saves = canSaveEmbedded(this.metadata);
     this.arrays = JsonArrays.of(resource, this.metadata);
@@ -87,14 +87,19 @@ export class EntitySaver {
    * changes its primary key, which `save` would take for another row (contract 2.11).
    */
   update(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<readonly ColumnValue[]> {
-    const hasSameKey = identityOf(entity, this.resource, this.metadata).every(
-      (value, index) => value === change.identity[index],
-    );
     const write = (): Promise<readonly ColumnValue[]> =>
-      hasSameKey && change.isKeyExact && this.saves
+      this.comparesJson(entity, change)
         ? this.saveEntity(entity, change, runner)
         : this.updateByKey(entity, change, runner);
     return this.parts.dropped ? this.parts.dropped.update(entity, { change, runner }, write) : write();
+  }
+
+  /** Whether `update` leaves stored JSON that a body repeats as it is. A statement by the key writes it. */
+  comparesJson(entity: ObjectLiteral, { identity, isKeyExact }: Change): boolean {
+    const hasSameKey = identityOf(entity, this.resource, this.metadata).every(
+      (value, index) => value === identity[index],
+    );
+    return hasSameKey && isKeyExact && this.saves;
   }
 
   /**
@@ -163,14 +168,19 @@ export class EntitySaver {
     return this.writeEntity(entity, () => this.saveInTree(entity, { change, runner, save }), only);
   }
 
-  private updateByKey(
+  private async updateByKey(
     entity: ObjectLiteral,
     change: Change,
     runner: QueryRunner,
   ): Promise<readonly ColumnValue[]> {
-    const changed = change.hooked ? entity : createEntity(this.metadata);
-    applyValues(changed, this.model, change);
+    const { entities } = this.parts;
+    // Changes by a hook are not known by name.
+    const stored = change.hooked ? await entities.load(change.identity, runner) : null;
+    if (stored) entities.restoreKey(stored, change.identity);
+    const written = this.writtenBy(change.values);
+    const changed = changedValues(entity, { stored, written }, this.metadata);
     setColumns(changed, this.metadata, change.decided);
+    if (Object.keys(changed).length === 0) return [];
     const where = [whereIdentity(change.identity, this.resource, this.metadata)];
     const shared = this.sharedUpdate(changed, change);
     const save = async (): Promise<void> => {
@@ -209,8 +219,16 @@ export class EntitySaver {
   }
 
   private columnsOf(values: FieldValues): ReadonlySet<string> {
-    const fields = [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
-    return new Set(fields.flatMap(columnIds));
+    return new Set(this.fieldsOf(values).flatMap(columnIds));
+  }
+
+  /** The columns of the body's values, including those of relations. */
+  private writtenBy(values: FieldValues): ReadonlySet<string> {
+    return new Set(this.fieldsOf(values).flatMap((field) => writtenIds(field, values.get(field.name))));
+  }
+
+  private fieldsOf(values: FieldValues): readonly Field[] {
+    return [...values.keys()].flatMap((name) => this.resource.fieldsByName.get(name) ?? []);
   }
 }
 

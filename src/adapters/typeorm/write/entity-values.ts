@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { outwardType } from '../../../core/schema/column.js';
@@ -166,6 +168,35 @@ export function whereIdentity(
   return where;
 }
 
+/**
+ * The values of these columns, and all that differ from the stored ones, as `set` of TypeORM takes them: without those that
+ * the class assigns to a new entity, or that the driver has rounded when it loaded them.
+ */
+export function changedValues(
+  entity: ObjectLiteral,
+  { stored, written }: { readonly stored: ObjectLiteral | null; readonly written: ReadonlySet<string> },
+  { columns, relations }: EntityMetadata,
+): ObjectLiteral {
+  const changed: ObjectLiteral = {};
+  const copy = (part: ColumnMetadata | RelationMetadata, ids: readonly string[]): void => {
+    const value: unknown = part.getEntityValue(entity);
+    const isChanged = stored !== null && !isDeepStrictEqual(value, part.getEntityValue(stored));
+    if (value === undefined || !(isChanged || ids.every((id) => written.has(id)))) return;
+    const path = part.propertyPath.split('.');
+    const last = path.pop() ?? '';
+    const holder = path.reduce<ObjectLiteral>((at, name) => (at[name] ??= {}) as ObjectLiteral, changed);
+    holder[last] = value;
+  };
+  for (const column of columns) if (!column.isVirtual) copy(column, [column.databaseName]);
+  for (const relation of relations)
+    if (relation.isWithJoinColumn)
+      copy(
+        relation,
+        relation.joinColumns.map(({ databaseName }) => databaseName),
+      );
+  return changed;
+}
+
 /** The canonical values of an entity's primary key. */
 export function identityOf(
   entity: ObjectLiteral,
@@ -182,4 +213,22 @@ export function identityOf(
 export function columnIds(field: Field): readonly string[] {
   if (field.kind === 'embedded') return field.fields.flatMap(columnIds);
   return field.kind === 'column' ? [field.column.id] : [];
+}
+
+/** The columns that a value of a body writes, including those of a relation; in an embedded object those of its values. */
+export function writtenIds(field: Field, value: unknown): readonly string[] {
+  switch (field.kind) {
+    case 'column':
+      return [field.column.id];
+    case 'to-one':
+      return field.relation.on.map(({ near }) => near.id);
+    case 'embedded': {
+      const values = (value ?? {}) as Readonly<Record<string, unknown>>;
+      return field.fields
+        .filter(({ name }) => Object.hasOwn(values, name))
+        .flatMap((inner) => writtenIds(inner, values[inner.name]));
+    }
+    default:
+      return [];
+  }
 }

@@ -71,8 +71,8 @@ export class EntityWriter extends StepWriter {
     this.related = ListenerRelations.of(resource, this.metadata);
     this.entities = new LoadedEntities(resource, tools);
     this.dropped = DroppedRows.of(resource, tools, this.entities);
-    const { tree, related, dropped } = this;
-    this.saver = new EntitySaver(resource, tools, { tree, related, dropped });
+    const { tree, related, dropped, entities } = this;
+    this.saver = new EntitySaver(resource, tools, { tree, related, dropped, entities });
     this.remover = new EntityRemover(resource, tools, { tree, dropped });
     this.precise = PreciseValues.of(resource, tools);
     this.candidates = new CandidateRows(resource, this.metadata, tools);
@@ -236,10 +236,11 @@ export class EntityWriter extends StepWriter {
   ): Promise<Row> {
     const hooked = await this.runBeforeWrite(plan, { entity, referenced: given.referenced, runner });
     const change = hooked ? { ...given, decided: mergeColumns(given.decided, hooked) } : given;
+    const stored = this.saver.comparesJson(entity, change) ? change.storedJson : undefined;
     const arrays =
       plan.values.size > 0 || change.hooked ? await this.saver.update(entity, change, runner) : [];
     const identity = identityOf(entity, this.resource, this.metadata);
-    const precise = this.precise?.ofUpdated(entity, plan.values, change.storedJson) ?? [];
+    const precise = this.precise?.ofUpdated(entity, plan.values, stored) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
     const row = await this.readBack(identity, plan.after, runner);
