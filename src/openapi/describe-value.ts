@@ -137,9 +137,13 @@ export function exampleKey({ columns }: Pick<Key, 'columns'>): unknown {
 }
 
 /** The bounds of an integer, unless they are those of exact integers in JSON. */
-function integerBounds({ min, max }: TypeOf<'integer'>): Schema {
+function integerBounds({ min, max, orZero }: TypeOf<'integer'>): Schema {
   if (min === Number.MIN_SAFE_INTEGER && max === Number.MAX_SAFE_INTEGER) return { format: 'int64' };
-  return { format: min >= -(2 ** 31) && max < 2 ** 31 ? 'int32' : 'int64', minimum: min, maximum: max };
+  return {
+    format: min >= -(2 ** 31) && max < 2 ** 31 ? 'int32' : 'int64',
+    minimum: orZero === true ? 0 : min,
+    maximum: max,
+  };
 }
 
 function typeOfAll(values: readonly (string | number)[]): Schema {

@@ -1,6 +1,7 @@
 // @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { restify } from 'nestjs-restify';
+import type { Lookup } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn, VirtualColumn } from 'typeorm';
 import type { ColumnOptions, DataSourceOptions } from 'typeorm';
 import type { TestDatabase } from '../support/databases.js';
@@ -12,7 +13,10 @@ import type { StartedApp } from '../support/start-app.js';
 const ROWS = '/rest/v1/stored/rows/';
 
 /** An entity of these columns, all nullable, at `/rest/v1/stored/rows/`. */
-function entityOf(columns: Readonly<Record<string, ColumnOptions>>): new () => object {
+function entityOf(
+  columns: Readonly<Record<string, ColumnOptions>>,
+  filterFields?: Readonly<Record<string, readonly Lookup[]>>,
+): new () => object {
   class Rows {
     readonly id: number;
   }
@@ -20,7 +24,7 @@ function entityOf(columns: Readonly<Record<string, ColumnOptions>>): new () => o
   for (const [name, column] of Object.entries(columns))
     Column({ nullable: true, ...column })(Rows.prototype, name);
   Entity({ name: 'stored_rows' })(Rows);
-  restify(Rows, 'stored');
+  restify(Rows, { app: 'stored', ...(filterFields && { filterFields }) });
   return Rows;
 }
 
@@ -198,6 +202,44 @@ onEachDatabase(
           `SELECT CAST(${field} AS CHAR) = ${sql} OR ${field} = ${sql} AS same FROM stored_rows WHERE id = ${id}`,
         ),
       ).toEqual([{ same: 1 }]);
+    });
+  },
+  ['mariadb'],
+);
+
+onEachDatabase(
+  'the year 0',
+  (database) => {
+    let started: StartedApp;
+    beforeAll(async () => {
+      started = await startApp({
+        undescribed: 'all',
+        database,
+        entities: [entityOf({ made: { type: 'year' } }, { made: ['exact', 'in', 'ne', 'gt', 'lt', 'lte'] })],
+      });
+    });
+    afterAll(() => started.close());
+
+    test('is taken back as it is shown, and found', async () => {
+      const { client } = started;
+      const path = await insert(started, 'made', '0');
+      const { json } = await client.get(path);
+      expect(json).toEqual({ id: 1, made: 0 });
+      expect(await client.put(path, json)).toMatchObject({ status: 200, json });
+      expect(await client.patch(path, { made: 2022 })).toMatchObject({ status: 200, json: { made: 2022 } });
+      expect(await client.patch(path, { made: '0' })).toMatchObject({ status: 200, json });
+      expect(await client.post(ROWS, { made: 2000 })).toMatchObject({ status: 201, json: { made: 2000 } });
+      expect(await client.post(ROWS, { made: 0 })).toMatchObject({ status: 201, json: { id: 3, made: 0 } });
+      for (const query of ['made=0', 'made__in=0,1999', 'made__lt=1999', 'made__ne=2000', 'made__lte=0'])
+        expect({ query, found: (await client.get(`${ROWS}?${query}&ordering=id`)).json }).toEqual({
+          query,
+          found: [json, { id: 3, made: 0 }],
+        });
+      expect((await client.get(`${ROWS}?made__gt=0`)).json).toEqual([{ id: 2, made: 2000 }]);
+      expect(await client.post(ROWS, { made: 1900 })).toMatchObject({
+        status: 400,
+        json: { made: ['Ensure this value is greater than or equal to 1901.'] },
+      });
     });
   },
   ['mariadb'],

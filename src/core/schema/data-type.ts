@@ -6,7 +6,8 @@
  * `2022-10-02T09:23:28.297Z`, a bigint or decimal is a string, binary is base64.
  */
 export type DataType =
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  /** `orZero`: 0 is a value too, below `min`. */
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly orZero?: boolean }
   | { readonly kind: 'bigint'; readonly min: bigint; readonly max: bigint }
   /** `exact`: the number of digits that the database stores; it silently rounds the others. */
   | {

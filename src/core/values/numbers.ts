@@ -24,7 +24,8 @@ export function parseInteger(input: unknown, type: TypeOf<'integer'>): Outcome<n
   return bounded(whole, type);
 }
 
-function bounded(whole: number | bigint, { min, max }: TypeOf<'integer'>): Outcome<number> {
+function bounded(whole: number | bigint, { min, max, orZero }: TypeOf<'integer'>): Outcome<number> {
+  if (orZero === true && Number(whole) === 0) return valid(0);
   if (whole > max) return invalid(`Ensure this value is less than or equal to ${max}.`);
   if (whole < min) return invalid(`Ensure this value is greater than or equal to ${min}.`);
   return valid(Number(whole));

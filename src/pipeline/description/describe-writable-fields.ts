@@ -124,7 +124,7 @@ function limits(type: DataType): Partial<FieldDescription> {
     case 'string':
       return type.maxLength === undefined ? {} : { max_length: type.maxLength };
     case 'integer':
-      return { min_value: type.min, max_value: type.max };
+      return { min_value: type.orZero === true ? 0 : type.min, max_value: type.max };
     case 'enum':
     case 'set':
       return choicesOf(type);

@@ -150,7 +150,7 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map<string, TypeRule>([
   ['int', integerType(32)],
   ['integer', integerType(32)],
   ['int4', integerType(32)],
-  ['year', () => ({ kind: 'integer', min: 1901, max: 2155 })],
+  ['year', () => ({ kind: 'integer', min: 1901, max: 2155, orZero: true })],
   ['bigint', bigintType],
   ['int8', bigintType],
   ['unsigned big int', bigintType],
