@@ -6,7 +6,8 @@ import type { FieldTerm } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { DataType } from '../core/schema/data-type.js';
 import { findFilterParameters } from '../features/filtering/filter-parameters.js';
-import { textSchema, valueSchema } from './describe-value.js';
+import type { FilterParameter } from '../features/filtering/filter-parameters.js';
+import { exampleKey, keySchema, textSchema, valueSchema } from './describe-value.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
 
 /** The schema of a list response, its headers, and the parameters of pagination. */
@@ -61,10 +62,7 @@ export function filterParameters(resource: Resource): readonly Parameter[] {
     const { name } = parameter;
     switch (parameter.kind) {
       case 'field':
-        return {
-          ...query(name, termSchema(parameter.term, limits)),
-          description: LOOKUP_DESCRIPTIONS[parameter.term.lookup](parameter.field),
-        };
+        return describeTerm(parameter, limits);
       case 'typed':
         return query(name, valuesSchema(parameter.type, parameter.list, limits));
       case 'groups':
@@ -79,6 +77,20 @@ export function filterParameters(resource: Resource): readonly Parameter[] {
         return parameter satisfies never;
     }
   });
+}
+
+function describeTerm(
+  { name, field, term }: Extract<FilterParameter, { kind: 'field' }>,
+  limits: QueryLimits,
+): Parameter {
+  const columns = term.operands.map(({ column }) => column);
+  if (columns.length === 1 || term.lookup === 'isnull')
+    return { ...query(name, termSchema(term, limits)), description: LOOKUP_DESCRIPTIONS[term.lookup](field) };
+  return {
+    ...query(name, keySchema({ columns })),
+    description: `\`${field}\` equals this key: its values, each percent-encoded, with commas between them.`,
+    example: exampleKey({ columns }),
+  };
 }
 
 function describeNamed(
@@ -138,10 +150,8 @@ function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
 }
 
 /** The schema of a filter parameter by its lookup. */
-function termSchema({ operands: [first, ...others], lookup }: FieldTerm, limits: QueryLimits): Schema {
-  // A composite key is a text.
-  const type: DataType =
-    first && others.length === 0 ? outwardType(first.column) : { kind: 'string', trim: false };
+function termSchema({ operands: [operand], lookup }: FieldTerm, limits: QueryLimits): Schema {
+  const type: DataType = operand ? outwardType(operand.column) : { kind: 'string', trim: false };
   const { value } = LOOKUP_RULES[lookup];
   switch (value) {
     case 'text':
