@@ -3,6 +3,7 @@ import { BulkWriteError } from '../../../core/errors/bulk-write-error.js';
 import type { BulkStepError } from '../../../core/errors/bulk-write-error.js';
 import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
+import { inSlices } from '../../../core/event-loop.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { BatchPlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
@@ -20,7 +21,10 @@ export const DELETED = 'deleted';
  */
 export type StepOutcome = Row | typeof DELETED | typeof MISSING;
 
-/** Executes the prepared steps of a batch in its transaction. `turn` is called before each step, to locate a database error. */
+/**
+ * Executes the prepared steps of a batch in its transaction. It yields to the event loop between them, as a database with a
+ * synchronous driver does not. `turn` is called before each step, to locate a database error.
+ */
 export async function writeEach(
   steps: readonly PreparableWrite<StepOutcome>[],
   {
@@ -32,7 +36,7 @@ export async function writeEach(
 ): Promise<readonly Row[]> {
   const { skipsMissing, completed } = plan;
   const prepared: PreparedWrite<StepOutcome>[] = [];
-  for (const [index, step] of steps.entries()) {
+  for await (const [index, step] of inSlices(steps.entries())) {
     turn(step, index);
     prepared.push(isFailedStep(step.errors) ? invalidWrite(step.errors) : await step.prepare(runner));
   }
@@ -41,7 +45,7 @@ export async function writeEach(
     throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
   const written: Row[] = [];
   const stepErrors: BulkStepError[] = [];
-  for (const [index, step] of steps.entries()) {
+  for await (const [index, step] of inSlices(steps.entries())) {
     turn(step, index);
     const current = isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
     const { outcome, errors } = await tryWrite(current);
@@ -89,7 +93,7 @@ export async function checkAll(
   prepared: readonly PreparedWrite<StepOutcome>[],
 ): Promise<readonly Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>[]> {
   const all = [];
-  for (const each of prepared) all.push(each.check ? await each.check() : each);
+  for await (const each of inSlices(prepared)) all.push(each.check ? await each.check() : each);
   return all;
 }
 

@@ -91,7 +91,7 @@ export class BatchWriter {
     await this.parts.tools.connections.transact(async (runner) => {
       await this.lockAll(plan, runner);
       const prepared: PreparedWrite<StepOutcome>[] = [];
-      for (const step of steps) prepared.push(await step.prepare(runner));
+      for await (const step of inSlices(steps)) prepared.push(await step.prepare(runner));
       throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
     }, requesterOf(plan));
   }
