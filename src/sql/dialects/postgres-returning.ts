@@ -10,6 +10,7 @@ export const postgresReturning: ReturningSyntax = {
     parameters: [path],
   }),
   differs,
+  failIfRounded: undefined,
   rowVersion: {
     read: (alias) => `${alias}.xmin::text`,
     equals: (alias, placeholder) => `${alias}.xmin = ${placeholder}::xid`,

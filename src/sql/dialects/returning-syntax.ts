@@ -24,6 +24,8 @@ export interface ReturningSyntax {
   view(name: string, path: string): { readonly sql: string; readonly parameters: readonly unknown[] };
   /** Whether a stored value differs from a parameter. NULL differs from every other value. */
   differs(comparison: ValueComparison, operands: ComparedValue): string;
+  /** An expression that fails for an integer that the driver rounds; undefined if it rounds none. */
+  readonly failIfRounded: ((column: string) => string) | undefined;
   /**
    * A system column that changes with each update of a row, its comparison with a parameter, and whether this transaction has
    * written the row; undefined if the database has none.

@@ -10,6 +10,9 @@ export const sqliteReturning: ReturningSyntax = {
     parameters: [name],
   }),
   differs,
+  // Only the overflow fails.
+  failIfRounded: (column) =>
+    `abs(CASE WHEN ${column} > ${Number.MAX_SAFE_INTEGER} THEN -9223372036854775807 - 1 ELSE 0 END)`,
   rowVersion: undefined,
 };
 

@@ -31,8 +31,14 @@ export class DirectStatements {
     this.shapes = new StatementCache(tools.dialect);
   }
 
-  /** Undefined if the values need TypeORM, or it is unknown before the write whether the caller may have the row. */
-  insert({ values, fixed, added, keys, where }: CreatePlan): Statement | undefined {
+  /**
+   * `isAlone`: outside of a transaction, which could undo it.
+   * Undefined if the values need TypeORM, or it is unknown before the write whether the caller may have the row.
+   */
+  insert(
+    { values, fixed, added, keys, where }: CreatePlan,
+    { isAlone }: { readonly isAlone: boolean },
+  ): Statement | undefined {
     const { create, alike } = this.rules;
     const given = columnsOf(values, this.resource, alike);
     const others = [...fixed, ...added];
@@ -41,7 +47,7 @@ export class DirectStatements {
     if (!columns || evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
     const parameters = [...columns.values()].map((each) => this.encode(each));
     return this.shapes.ofWrite(
-      JSON.stringify(['insert', [...columns.keys()], targetsOf(keys)]),
+      JSON.stringify(['insert', [...columns.keys()], targetsOf(keys), isAlone]),
       { written: parameters, conditions: keys.map((key) => key.exact) },
       () => {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
@@ -59,7 +65,7 @@ export class DirectStatements {
           names.length === 0
             ? ' DEFAULT VALUES'
             : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
-        const sql = `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope)}`;
+        const sql = `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope, isAlone ? this.exactKeys(scope) : [])}`;
         return this.label('create', { sql, parameters: scope.parameters }, selectedBy(keys));
       },
     );
@@ -122,8 +128,17 @@ export class DirectStatements {
     return value === null ? null : this.tools.dialect.encode(value, column.type);
   }
 
-  private returned(scope: Scope): string {
-    return selectList(this.tools.reader.selection.expressions(scope));
+  private returned(scope: Scope, more: readonly string[] = []): string {
+    return selectList([...this.tools.reader.selection.expressions(scope), ...more]);
+  }
+
+  /** Expressions that fail, so that nothing is stored, if a generated key would be returned rounded. */
+  private exactKeys(scope: Scope): readonly string[] {
+    const { failIfRounded } = this.tools.dialect.returning ?? {};
+    if (!failIfRounded) return [];
+    return this.resource.identity
+      .filter(({ type }) => type.kind === 'integer')
+      .map((column) => failIfRounded(scope.own(column)));
   }
 }
 

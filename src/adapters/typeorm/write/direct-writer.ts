@@ -15,6 +15,7 @@ import type { RowChanges } from './direct-statements.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';
+import { assertExactKey } from './exact-keys.js';
 import { expectedKeys } from './expected-keys.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './row-writer.js';
@@ -54,7 +55,7 @@ export class DirectWriter implements RowWriter {
   create(plan: CreatePlan): MaybePromise<Row> {
     return mapMaybe(this.mayWrite(plan, 'create'), (may) => {
       if (may && this.validates) return this.createValid(plan);
-      const statement = may ? this.statements.insert(plan) : undefined;
+      const statement = may ? this.statements.insert(plan, { isAlone: true }) : undefined;
       if (!statement) return this.parts.general.create(plan);
       return mapMaybe(
         this.execute(statement, plan.requester),
@@ -83,7 +84,9 @@ export class DirectWriter implements RowWriter {
     const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const general = await this.parts.general.prepareCreate(plan, found);
     if (hasErrors(general.errors)) return general;
-    const statement = (await this.mayWrite(plan, 'create')) ? this.statements.insert(plan) : undefined;
+    const statement = (await this.mayWrite(plan, 'create'))
+      ? this.statements.insert(plan, { isAlone: false })
+      : undefined;
     if (!statement) return general;
     const otherwise = async (runner: QueryRunner): Promise<Row> =>
       writeWithin(
@@ -94,7 +97,11 @@ export class DirectWriter implements RowWriter {
       ...general,
       prepare: (runner) =>
         Promise.resolve(
-          prepared(async () => (await this.executeWithin(statement, runner)) ?? otherwise(runner)),
+          prepared(async () => {
+            const row = await this.executeWithin(statement, runner);
+            if (row) assertExactKey(row.key, this.resource);
+            return row ?? otherwise(runner);
+          }),
         ),
     };
   }
@@ -165,7 +172,7 @@ export class DirectWriter implements RowWriter {
   private async createValid(plan: CreatePlan): Promise<Row> {
     const { general } = this.parts;
     const expected = this.expectedKeys(plan);
-    const statement = this.statements.insert(expected ? plan : this.withKnownKeys(plan));
+    const statement = this.statements.insert(expected ? plan : this.withKnownKeys(plan), { isAlone: true });
     if (!statement) return general.create(plan);
     let step = await general.prepareCreate(plan, expected);
     if (!hasErrors(step.errors)) {

@@ -17,6 +17,7 @@ import type { WrittenValues } from './candidate-rows.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { entityErrors } from './entity-errors.js';
 import { DroppedRows } from './dropped-rows.js';
+import { assertExactKey } from './exact-keys.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
@@ -124,6 +125,7 @@ export class EntityWriter extends StepWriter {
     await this.related?.load(entity, runner);
     const arrays = await this.saver.insert(entity, runner);
     const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
+    assertExactKey(identity, this.resource);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity }, runner);
