@@ -1,7 +1,7 @@
 // @tags db nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ResourceController, Restify, RestifyController } from 'nestjs-restify';
-import type { Json, Write } from 'nestjs-restify';
+import { allow, ResourceController, Restify, RestifyController } from 'nestjs-restify';
+import type { Grant, Json, Permission, Write } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -104,6 +104,22 @@ class DcBill {
   ])
   cust: Relation<DcCust> | null;
 }
+
+/** As DcBill; nobody may change the tenant, or not this caller. */
+let isFixed = false;
+class Fixing implements Permission {
+  decide(): Grant {
+    return isFixed ? allow({ writable: ['title', 'cust'] }) : allow();
+  }
+}
+
+@Restify({ app: 'dc', bulk: { upsert: ['title'] }, readOnly: ['tenant'] })
+@Entity('dc_bound')
+class DcBound extends DcBill {}
+
+@Restify({ app: 'dc', bulk: { upsert: ['title'] }, permissions: [Fixing] })
+@Entity('dc_granted')
+class DcGranted extends DcBill {}
 
 /** What the hooks of the following models set. */
 let values: Readonly<Record<string, Json>> = {};
@@ -211,7 +227,20 @@ class DcPlainController extends ResourceController<DcPlain> {
   }
 }
 
-const ENTITIES = [DcTenant, DcCust, DcProd, DcOrd, DcBox, DcBill, DcOne, DcTwo, DcPlain, DcLone];
+const ENTITIES = [
+  DcTenant,
+  DcCust,
+  DcProd,
+  DcOrd,
+  DcBox,
+  DcBill,
+  DcBound,
+  DcGranted,
+  DcOne,
+  DcTwo,
+  DcPlain,
+  DcLone,
+];
 const DISAGREE = /have different values of a column that both contain/;
 const OVERRULED = ['This key has another value of a column that is set by the server.'];
 
@@ -409,6 +438,32 @@ onEachDatabase('a column of several relations', (database) => {
           expected,
         ]);
     expect(await changed('dcbill', start, { cust: null })).toEqual([null, 1]);
+  });
+
+  test('a relation that the caller may not write is not changed by one with all of its columns', async () => {
+    for (const model of ['dcbound', 'dcgranted']) {
+      isFixed = false;
+      const made = await send('post', `${model}/`, titled({ cust: '1,5' }));
+      expect([made.status, made.json]).toMatchObject([201, { tenant: 1, cust: '1,5' }]);
+      const { id, title } = made.json;
+      isFixed = true;
+      const refused = { cust: ['This key would change "tenant", which is read-only.'] };
+      for (const method of ['put', 'patch'] as const) {
+        const moved = await send(method, `${model}/${String(id)}/`, { title, cust: '2,5' });
+        expect([moved.status, moved.json]).toEqual([400, refused]);
+      }
+      for (const [method, path, body] of [
+        ['patch', '', { id, cust: '2,5' }],
+        ['post', '?upsert=true', { title, cust: '2,5' }],
+      ] as const) {
+        const moved = await started.client[method](`/rest/v1/dc/${model}/${path}`, [body]);
+        expect([moved.status, moved.json]).toEqual([400, [refused]]);
+      }
+      for (const cust of ['1,6', null]) {
+        const kept = await send('patch', `${model}/${String(id)}/`, { cust });
+        expect([kept.status, kept.json]).toMatchObject([200, { tenant: 1, cust }]);
+      }
+    }
   });
 
   test('valuesOnCreate stand above keys of the body', async () => {

@@ -27,6 +27,8 @@ export interface OtherSources {
   readonly relations: readonly ToOneRelation[];
   /** The name under which the caller knows a relation. */
   readonly nameOf: (relation: ToOneRelation) => string | undefined;
+  /** Whether the caller may change a relation. */
+  readonly isOpen: (relation: ToOneRelation) => boolean;
 }
 
 /** The values of the columns that are decided, and the errors of keys that disagree. */
@@ -127,28 +129,29 @@ function emptying(name: string | undefined): string {
 function unnamedErrors(
   sources: readonly KeySource[],
   { columns, setBy }: Decided,
-  { stored, relations, nameOf }: OtherSources,
+  { stored, relations, nameOf, isOpen }: OtherSources,
 ): FieldErrors {
   const errors = emptyFieldErrors();
   if (!stored) return errors;
   for (const relation of relations) {
-    if (sources.some((source) => implies(source, relation))) continue;
+    const isSent = sources.some((source) => source.relation === relation);
+    if (isSent || (isOpen(relation) && sources.some((source) => implies(source, relation)))) continue;
     const changed = changedColumns(relation, columns, stored);
     for (const { path } of changed.flatMap((id) => setBy.get(id) ?? []))
-      addErrors(errors, errorAt(path, changing(nameOf(relation))));
+      addErrors(errors, errorAt(path, changing(nameOf(relation), isOpen(relation))));
   }
   return errors;
 }
 
-function changing(name: string | undefined): string {
-  return name === undefined
-    ? 'This key would change another relation of this object.'
-    : `This key would change "${name}": send both.`;
+function changing(name: string | undefined, isOpen: boolean): string {
+  if (name === undefined) return 'This key would change another relation of this object.';
+  return isOpen
+    ? `This key would change "${name}": send both.`
+    : `This key would change "${name}", which is read-only.`;
 }
 
-/** Whether a key decides about all columns of a relation. */
+/** Whether a key decides about all columns of another relation. */
 function implies(source: KeySource, relation: ToOneRelation): boolean {
-  if (source.relation === relation) return true;
   return source.values === null
     ? hasSameColumns(source.relation, relation)
     : containsColumns(source.relation, relation);

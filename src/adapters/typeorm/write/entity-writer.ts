@@ -196,6 +196,7 @@ export class EntityWriter extends StepWriter {
         const { decided, disagreements } = assignChangedKeys(this.keyColumns, entity, {
           values: plan.values,
           referenced,
+          fields: plan.resource.fields,
           stored: (read ?? []).slice(key.length + json.length),
         });
         const change = {

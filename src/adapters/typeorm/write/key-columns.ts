@@ -23,6 +23,12 @@ interface Keys {
   readonly referenced: ReferencedValues;
 }
 
+/** A change with its keys: the fields as the caller may write them, and the stored values of the shared columns. */
+interface ChangedKeys extends Keys {
+  readonly fields: readonly Field[];
+  readonly stored: readonly Json[];
+}
+
 /** The properties that hold the columns of foreign keys, as they were before a hook. */
 export interface KeyProperties {
   readonly plain: ReadonlyMap<string, Json | undefined>;
@@ -84,12 +90,11 @@ export class KeyColumns {
    */
   assignChanged(
     entity: ObjectLiteral,
-    keys: Keys,
-    read: readonly Json[],
+    { stored: read, fields, ...keys }: ChangedKeys,
   ): { readonly disagreements: FieldErrors; readonly decided: readonly ColumnValue[] } {
     const stored = new Map(this.overlapping.map(({ id }, index) => [id, read[index] ?? null]));
     const sources = keySources(this.resource.fields, keys);
-    const { columns, errors } = this.decide(sources, NO_VALUES, stored);
+    const { columns, errors } = this.decide(sources, NO_VALUES, { values: stored, fields });
     return { disagreements: errors, decided: this.assign(entity, columns, stored) };
   }
 
@@ -109,16 +114,20 @@ export class KeyColumns {
   private decide(
     sources: readonly KeySource[],
     higher: ColumnValues,
-    stored: ColumnValues | undefined,
+    stored: { readonly values: ColumnValues; readonly fields: readonly Field[] } | undefined,
   ): ReturnType<typeof decideColumns> {
+    const fields = stored?.fields ?? this.resource.fields;
+    const fieldOf = (relation: ToOneRelation): Field | undefined =>
+      fields.find((field) => field.kind === 'to-one' && field.relation === relation);
     return decideColumns(sources, {
       higher,
-      stored,
+      stored: stored?.values,
       relations: this.relations,
-      nameOf: (relation) =>
-        this.resource.fields.find(
-          (field) => field.kind === 'to-one' && field.readable && field.relation === relation,
-        )?.name,
+      nameOf: (relation) => {
+        const field = fieldOf(relation);
+        return field?.readable === true ? field.name : undefined;
+      },
+      isOpen: (relation) => fieldOf(relation)?.updatable !== false,
     });
   }
 
@@ -251,10 +260,10 @@ export class KeyColumns {
 export function assignChangedKeys(
   columns: KeyColumns | undefined,
   entity: ObjectLiteral,
-  { stored, ...keys }: Keys & { readonly stored: readonly Json[] },
+  keys: ChangedKeys,
 ): ReturnType<KeyColumns['assignChanged']> {
-  return columns && stored.length > 0
-    ? columns.assignChanged(entity, keys, stored)
+  return columns && keys.stored.length > 0
+    ? columns.assignChanged(entity, keys)
     : { decided: NO_COLUMNS, disagreements: NO_ERRORS };
 }
 
