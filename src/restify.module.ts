@@ -17,7 +17,8 @@ import type { FeatureLabel } from './nest/create-compiler-input.js';
 import { AwaitedPrefix, checkUnknownEntities } from './nest/unknown-entities.js';
 import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';
-import { globalEnhancers } from './nest/global-enhancers.js';
+import { applicationConfigOf, globalEnhancers } from './nest/global-enhancers.js';
+import { SubstituteInterceptor } from './nest/substitute.interceptor.js';
 import { OpenSockets } from './http/open-sockets.js';
 import { resolvePlatform } from './http/resolve-platform.js';
 import { RestifyOperations } from './nest/restify-operations.service.js';
@@ -79,11 +80,13 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     @Inject(REST_SERVER) private readonly server: RestServer,
+    private readonly moduleRef: ModuleRef,
   ) {}
 
   /** Called by Nest between its body parser and the routes; not without HTTP. */
   configure(): void {
     this.hasRoutes = true;
+    SubstituteInterceptor.add(applicationConfigOf(this.moduleRef), this.server);
     this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer());
     this.platform().registerBeforeRoutes(this.adapterHost.httpAdapter, this.server);
   }

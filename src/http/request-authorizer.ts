@@ -105,6 +105,8 @@ export interface RequestState extends RequestPath {
   hasInitialHeaders?: boolean;
   /** Undefined until the request is authorized. */
   context?: RestContext;
+  /** Whether the operation or the action has begun, which responds itself. */
+  hasBegun?: boolean;
   /** Interceptors of the model, which run around its operation. */
   interceptors?: InterceptorChain;
   /** `ETag` and `Last-Modified` of the generated operation, if a method replaces it. */

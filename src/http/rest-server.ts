@@ -181,6 +181,7 @@ export class RestServer {
 
   /** Runs the operation of a request, and sends its response. Never throws or rejects. */
   handle(exchange: ServerExchange): MaybePromise<void> {
+    this.states.getState(exchange).hasBegun = true;
     return this.sender.sendResult(exchange, () =>
       mapMaybe(this.authorizer.authorizeOnce(exchange), ({ context, registeredApi, state }) =>
         registeredApi.pipeline.answer(context, state.interceptors),
@@ -211,6 +212,7 @@ export class RestServer {
    * @throws the errors of contract 6.1.
    */
   async prepareAction(exchange: ServerExchange): Promise<void> {
+    this.states.getState(exchange).hasBegun = true;
     const { context, registeredApi, state } = await this.authorizer.authorizeOnce(exchange);
     const { route } = context;
     exchange.setContractHeaders(route.allow);
@@ -247,6 +249,22 @@ export class RestServer {
       exchange,
       operation ? registeredApi.operations.applyCacheHeaders(context, response) : response,
     );
+  }
+
+  /** Sends the value of an interceptor that has not called the operation or the action. Does nothing if it has. */
+  async sendSubstitute(exchange: ServerExchange, value: unknown): Promise<void> {
+    if (exchange.isResponseSent || this.states.getState(exchange).hasBegun === true) return;
+    await this.sender.sendResult(exchange, () => {
+      if (value === undefined)
+        throw new Error(
+          'An interceptor has not called the handler, and has returned no value: nothing can be sent. Return next.handle(), or of(value).',
+        );
+      return actionResponse(value, {
+        status: exchange.responseStatus,
+        isExplicit: true,
+        validators: undefined,
+      });
+    });
   }
 
   /** Responds to a request that no route of Nest matched. Returns false for paths of the application. */

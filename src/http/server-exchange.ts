@@ -13,6 +13,8 @@ export interface ServerExchange extends HttpExchange {
   readonly response: object;
   /** Whether a response has already been sent. */
   readonly isResponseSent: boolean;
+  /** The status that Nest or code of the application has set for the response. */
+  readonly responseStatus: number;
   /** Sets the headers of contract 7.1, and keeps those that the application has set. */
   setContractHeaders(allow: string): void;
   setHeader(name: string, value: string): void;

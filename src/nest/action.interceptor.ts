@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { concatMap, defaultIfEmpty, defer, from, ignoreElements, takeLast } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { sendSubstitute } from './substitute.interceptor.js';
 import { OWN_ENHANCER, REST_SERVER } from './tokens.js';
 import { getHandlerKind } from '../http/handler-kind.js';
 import type { RestServer } from '../http/rest-server.js';
@@ -18,7 +19,8 @@ export class RestifyActionInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const handler = context.getHandler();
-    if (getHandlerKind(handler).kind === 'generated') return next.handle();
+    if (getHandlerKind(handler).kind === 'generated')
+      return sendSubstitute(this.server, context, next.handle());
     const http = context.switchToHttp();
     const exchange = this.server.getExchange(http.getRequest<object>(), http.getResponse<object>());
     // An action that replaces an operation does not describe its URL.

@@ -106,7 +106,7 @@ onEachDatabase(
 );
 
 onEachDatabase(
-  'a server that writes dates and intervals in its own style',
+  'a server that reads dates and writes intervals in its own style',
   (database) => {
     let started: StartedApp;
     beforeAll(async () => {
@@ -132,7 +132,7 @@ onEachDatabase(
         ...opened.options,
         extra: {
           ...extra,
-          options: `${extra.options} -c datestyle=German -c intervalstyle=sql_standard -c timezone=America/Caracas`,
+          options: `${extra.options} -c datestyle=ISO,DMY -c intervalstyle=sql_standard -c timezone=America/Caracas`,
         },
       } as DataSourceOptions;
       return { ...opened, options };
@@ -140,8 +140,8 @@ onEachDatabase(
 
     test('is read and compared as any other', async () => {
       const { client, dataSource } = started;
-      expect(await dataSource.query(`SELECT DATE '2022-10-02'::text AS text`)).toEqual([
-        { text: '02.10.2022' },
+      expect(await dataSource.query(`SELECT DATE '2.10.2022'::text AS text`)).toEqual([
+        { text: '2022-10-02' },
       ]);
       const body = {
         day: '2022-10-02',

@@ -485,7 +485,6 @@ onEachDatabase('queries under attack', (database) => {
       'name[$ne]=b',
       'name[name]=b',
       'name%5B%5D=b',
-      'ordering[0]=-name',
       'search[]=b',
       'votes[gte]=9',
       'filter[name]=b',

@@ -119,6 +119,10 @@ class ExpressExchange implements ServerExchange {
     return this.response.headersSent;
   }
 
+  get responseStatus(): number {
+    return this.response.statusCode;
+  }
+
   header(name: string): string | undefined {
     return getHeader(this.raw, name);
   }

@@ -105,6 +105,10 @@ class FastifyExchange extends NodeExchange implements ServerExchange {
     return isReplySent(this.response);
   }
 
+  get responseStatus(): number {
+    return this.response.statusCode;
+  }
+
   body(): ReceivedBody {
     return getParsedBody(this.request) ?? { kind: 'unsupported' };
   }
@@ -156,6 +160,10 @@ class MiddlewareExchange extends NodeExchange implements ServerExchange {
 
   get isResponseSent(): boolean {
     return this.response.headersSent;
+  }
+
+  get responseStatus(): number {
+    return this.response.statusCode;
   }
 
   body(): ReceivedBody {

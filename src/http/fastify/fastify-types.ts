@@ -19,6 +19,7 @@ export interface FastifyReply {
   readonly raw: ServerResponse;
   /** Whether the response has been sent; false while a hook of the application delays it. */
   readonly sent: boolean;
+  readonly statusCode: number;
   code(status: number): unknown;
   header(name: string, value: string): unknown;
   getHeader(name: string): string | readonly string[] | number | undefined;
