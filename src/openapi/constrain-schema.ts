@@ -16,13 +16,44 @@ export function constrainSchema(schema: Schema, type: DataType, rules: ValueRule
         : schema;
     case 'list':
       return {
-        ...schema,
-        ...greater('minItems', schema, rules.minItems),
-        ...smaller('maxItems', schema, rules.maxItems),
+        ...ruledList(schema, rules),
+        ...(rules.items ? { items: constrainSchema(itemsOf(schema), type.of, rules.items) } : {}),
       };
+    case 'set':
+      return {
+        ...ruledList(schema, rules),
+        ...(rules.items
+          ? { items: constrainSchema(itemsOf(schema), { ...type, kind: 'enum' }, rules.items) }
+          : {}),
+      };
+    case 'json':
+      return ruledJson(schema, rules);
     default:
       return schema;
   }
+}
+
+function ruledList(schema: Schema, { minItems, maxItems }: ValueRules): Schema {
+  return {
+    ...schema,
+    ...greater('minItems', schema, minItems),
+    ...smaller('maxItems', schema, maxItems),
+  };
+}
+
+function itemsOf({ items }: Schema): Schema {
+  return items as Schema;
+}
+
+/** Of items, only the values are said: a validator of each item applies to a value that is no list, too. */
+function ruledJson(schema: Schema, rules: ValueRules): Schema {
+  const { admits, values, items } = rules;
+  return {
+    ...ruledList(schema, rules),
+    ...(admits === undefined ? {} : { type: admits }),
+    ...(values ? { enum: values.filter((each) => each !== null) } : {}),
+    ...(items?.values ? { items: { enum: items.values } } : {}),
+  };
 }
 
 function ruledNumber(schema: Schema, rules: ValueRules): Schema {
@@ -37,7 +68,7 @@ function ruledNumber(schema: Schema, rules: ValueRules): Schema {
   };
 }
 
-/** Formats that accept at least the values of the validator: @IsEmail accepts non-ASCII letters and @IsUrl more than any format. */
+/** Formats that accept at least the values of the validator: @IsEmail accepts non-ASCII letters; @IsUrl, which accepts more than any format, has a pattern. */
 const FORMATS = { email: 'idn-email', uuid: 'uuid', url: undefined } as const;
 
 function ruledText(schema: Schema, { trim }: TypeOf<'string'>, rules: ValueRules): Schema {

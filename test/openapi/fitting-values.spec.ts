@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { constrainSchema } from '../../src/openapi/constrain-schema.js';
 import { bodySchema, givenKeySchema, keySchema, textSchema } from '../../src/openapi/describe-value.js';
 import type { DataType } from '../../src/core/schema/data-type.js';
 import { parseValue } from '../../src/core/values/parse-value.js';
@@ -96,6 +97,23 @@ test('a parameter holds the digits that a body may have', () => {
     ),
   );
   expect(ajv.validate(schema, 1)).toBe(false);
+});
+
+test('validators of each member of a set narrow its members', () => {
+  const type = { kind: 'set', values: ['a', 'b', 'c'] } as const;
+  const items = { refusesNull: true, patterns: [], values: ['a', 'b', 'z'] };
+  const schema = constrainSchema(bodySchema(type, true), type, {
+    refusesNull: false,
+    patterns: [],
+    minItems: 1,
+    items,
+  });
+  expect([['a', 'b'], ['c'], ['z'], []].map((value) => ajv.validate(schema, value))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('a related key is not blank', () => {

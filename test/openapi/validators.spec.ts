@@ -5,12 +5,16 @@ import addFormats from 'ajv-formats';
 import {
   ArrayMaxSize,
   ArrayMinSize,
+  IsArray,
+  IsDefined,
   IsEmail,
   IsEnum,
   IsIn,
   IsNotEmpty,
+  IsObject,
   IsOptional,
   IsPositive,
+  IsString,
   IsUUID,
   IsUrl,
   Length,
@@ -57,6 +61,21 @@ class VoItem extends VoBase {
   @Min(2) @Max(9) @Column('int', { default: 2 }) rank: number;
   @IsPositive() @Column('float', { default: 1 }) price: number;
   @ArrayMinSize(1) @ArrayMaxSize(2) @Column('simple-array', { default: 'a' }) tags: string[];
+  @IsEnum(Size, { each: true }) @Column('simple-array', { default: 's' }) sizes: Size[];
+  @Length(2, 3, { each: true }) @Column('simple-array', { default: 'ab' }) words: string[];
+  @IsObject() @Column('simple-json', { nullable: true }) settings: object | null;
+  @IsOptional() @IsObject() @Column('simple-json', { nullable: true }) extra: object | null;
+  @IsArray() @Column('simple-json', { nullable: true }) rows: unknown[] | null;
+  @IsArray()
+  @ArrayMaxSize(2)
+  @IsEnum(Size, { each: true })
+  @Column('simple-json', { nullable: true })
+  chosen: Size[];
+  @IsEnum(Size, { each: true }) @Column('simple-json', { nullable: true }) mixed: unknown;
+  @IsIn(['a', 1]) @Column('simple-json', { nullable: true }) scalar: unknown;
+  @IsString() @Column('date', { nullable: true }) day: Date;
+  @IsString() @Column('simple-json', { nullable: true }) said: unknown;
+  @IsDefined() @Column('int', { nullable: true }) known: number | null;
   @IsNotEmpty() @Column('varchar', { length: 10, nullable: true }) filled: string | null;
   @IsOptional() @MinLength(2) @Column('varchar', { length: 10, nullable: true }) maybe: string | null;
   @MinLength(9, { groups: ['admin'] }) @Column({ length: 10, default: 'grouped-x' }) grouped: string;
@@ -83,7 +102,8 @@ beforeAll(async () => {
   addFormats.default(ajv);
   const name = Object.keys(schemas).find((each) => /change|patch|partial/i.test(each)) ?? '';
   fits = ajv.compile({ ...schemas[name], components: { schemas } });
-  await started.client.post('/rest/v1/vo/voitem/', {});
+  const made = await started.client.post('/rest/v1/vo/voitem/', { known: 1 });
+  expect(made.status).toBe(201);
 });
 afterAll(() => started.close());
 
@@ -96,13 +116,24 @@ test.each<[string, readonly unknown[], readonly unknown[], readonly unknown[]]>(
   ['units', ['ab', '😀'], [], ['abc', '😀😀']],
   ['cased', ['ab', 'AB'], [], ['1']],
   ['mail', ['a@example.org', 'ö@example.org'], [], ['nobody']],
-  ['link', ['example.org', 'http://example.org/a'], [], ['no link']],
+  ['link', ['example.org', ' http://example.org/a ', 'ö.org/{a}'], ['no link', 'a.org/<b>', ''], ['nolink']],
   ['token', ['6f1f1d3c-3c5a-4a0c-9a63-7f5f0f8f2c11'], ['x'], []],
   ['size', ['s', 'l'], ['m', 'Small'], []],
   ['step', [1, 3], [0, 4], []],
   ['rank', [2, 9], [1, 10], []],
   ['price', [0.5, 3], [0, -1], []],
   ['tags', [['a'], ['a', 'b']], [[], ['a', 'b', 'c']], []],
+  ['sizes', [['s'], ['s', 'l'], []], [['m'], ['s', 'm']], []],
+  ['words', [['ab', 'abc'], []], [['a'], ['ab', 'abcd']], []],
+  ['settings', [{}, { a: [1] }], [[], 'a', 1, true, null], []],
+  ['extra', [{}, null], [[], 'a'], []],
+  ['rows', [[], [{ a: 1 }]], [{}, 'a', 1, null], []],
+  ['chosen', [[], ['s', 'l']], [['m'], ['s', 's', 's'], 's', null], []],
+  ['mixed', [['s'], 's', []], [['m'], [null]], ['m', 1]],
+  ['scalar', ['a', 1], ['b', 2, {}, null], []],
+  ['day', ['2022-10-02'], [null, 5, '2022-13-02'], []],
+  ['said', ['a', ''], [1, {}, [], null], []],
+  ['known', [1], [null], []],
   ['filled', ['a'], ['', null], []],
   ['maybe', ['ab', null], ['a'], []],
   ['grouped', ['123456789'], [], ['1']],

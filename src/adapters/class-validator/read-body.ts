@@ -30,7 +30,7 @@ export function readBody(
         {
           type: children ? 'nested object' : typeOf(own, declared),
           required: !own.some(({ type: kind }) => kind === 'conditionalValidation'),
-          rules: rulesOf(own, rules.get(name) ?? NO_RULES),
+          rules: withItemValues(rules.get(name) ?? NO_RULES),
           ...(children && { children }),
         },
       ];
@@ -60,13 +60,8 @@ function isNested(
 }
 
 /** Of `@IsIn` and `@IsEnum` for each item of a list, the values are those of the items. */
-function rulesOf(metadatas: readonly ValidationMetadataLike[], rules: ValueRules): ValueRules {
-  if (rules.values) return rules;
-  const items = metadatas.filter(({ each, name = '' }) => each === true && VALUE_VALIDATORS.has(name));
-  if (items.length === 0) return rules;
-  const { values } =
-    readRules(items.map((each) => ({ ...each, each: false }))).values.get(items[0]?.propertyName ?? '') ??
-    NO_RULES;
+function withItemValues(rules: ValueRules): ValueRules {
+  const values = rules.values ?? rules.items?.values;
   return values ? { ...rules, values } : rules;
 }
 

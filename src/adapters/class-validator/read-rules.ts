@@ -13,8 +13,8 @@ export interface ValidationMetadataLike {
 }
 
 /**
- * The rules that apply to every value: without those of groups, of each item, and with a condition (`validateIf`). A property
- * with a condition other than `@IsOptional`, such as `@ValidateIf`, has no rules.
+ * The rules that apply to every value: without those of groups and with a condition (`validateIf`). A property with a condition
+ * other than `@IsOptional`, such as `@ValidateIf`, has no rules.
  */
 export function readRules(metadatas: readonly ValidationMetadataLike[]): ClassRules {
   const byProperty = new Map<string, ValidationMetadataLike[]>();
@@ -25,15 +25,21 @@ export function readRules(metadatas: readonly ValidationMetadataLike[]): ClassRu
   for (const [name, all] of byProperty) {
     const conditions = all.filter(({ type }) => type === 'conditionalValidation');
     if (conditions.some((each) => each.name !== 'isOptional')) continue;
-    if (all.some((each) => each.type === 'nestedValidation' && isUnconditional(each))) nested.add(name);
-    const rules = combineMetadata(all.filter(isUnconditional));
+    const always = all.filter(isUnconditional);
+    const whole = always.filter(({ each }) => each !== true);
+    const ofItems = always.filter(({ each }) => each === true);
+    if (whole.some(({ type }) => type === 'nestedValidation')) nested.add(name);
+    const rules = {
+      ...combineMetadata(whole),
+      ...(ofItems.length > 0 ? { items: combineMetadata(ofItems) } : {}),
+    };
     values.set(name, conditions.length > 0 ? { ...rules, refusesNull: false } : rules);
   }
   return { values, nested };
 }
 
-function isUnconditional({ groups, each, validateIf }: ValidationMetadataLike): boolean {
-  return (groups ?? []).length === 0 && each !== true && validateIf === undefined;
+function isUnconditional({ groups, validateIf }: ValidationMetadataLike): boolean {
+  return (groups ?? []).length === 0 && validateIf === undefined;
 }
 
 function combineMetadata(metadatas: readonly ValidationMetadataLike[]): ValueRules {
@@ -59,7 +65,7 @@ const READERS: Readonly<Record<string, Read>> = {
       ? { patterns: [pattern] }
       : {},
   isEmail: () => ({ format: 'email' }),
-  isUrl: () => ({ format: 'url' }),
+  isUrl: () => ({ format: 'url', patterns: [/^[^\s<>]+$/] }),
   isUuid: () => ({ format: 'uuid' }),
   min: ([min]) => number('minimum', min),
   max: ([max]) => number('maximum', max),
@@ -67,14 +73,16 @@ const READERS: Readonly<Record<string, Read>> = {
   isNegative: () => ({ exclusiveMaximum: 0 }),
   isIn: ([values]) => (Array.isArray(values) ? { values: values as readonly Json[] } : {}),
   isEnum: ([values]) => (isObject(values) ? { values: Object.values(values) as readonly Json[] } : {}),
-  arrayMinSize: ([min]) => number('minItems', min),
-  arrayMaxSize: ([max]) => number('maxItems', max),
-  arrayNotEmpty: () => ({ minItems: 1 }),
-  isString: () => ({}),
-  isInt: () => ({}),
-  isNumber: () => ({}),
-  isBoolean: () => ({}),
-  isArray: () => ({}),
+  arrayMinSize: ([min]) => ({ admits: 'array', ...number('minItems', min) }),
+  arrayMaxSize: ([max]) => ({ admits: 'array', ...number('maxItems', max) }),
+  arrayNotEmpty: () => ({ admits: 'array', minItems: 1 }),
+  isDefined: () => ({}),
+  isString: () => ({ admits: 'string' }),
+  isInt: () => ({ admits: 'number' }),
+  isNumber: () => ({ admits: 'number' }),
+  isBoolean: () => ({ admits: 'boolean' }),
+  isObject: () => ({ admits: 'object' }),
+  isArray: () => ({ admits: 'array' }),
   isDate: () => ({}),
   isDateString: () => ({}),
   isIso8601: () => ({}),

@@ -17,6 +17,10 @@ export interface ValueRules {
   readonly values?: readonly Json[];
   readonly minItems?: number;
   readonly maxItems?: number;
+  /** The only type of JSON that is admitted. */
+  readonly admits?: 'object' | 'array' | 'string' | 'number' | 'boolean';
+  /** The rules of each item of a list. */
+  readonly items?: ValueRules;
 }
 
 /** The validation rules of a class by property, and the properties whose objects are validated by their own class. */
