@@ -187,6 +187,7 @@ export class ConnectionManager {
   /**
    * Runs one writing statement, which is atomic by itself. Undefined if the database rejects it: nothing has been
    * written then.
+   * @throws the error of a duplicate value, with which nothing has been written either.
    */
   write(statement: Statement, requester: Requester | undefined): MaybePromise<Records | undefined> {
     const acquired = this.lock.isFree ? this.direct.trySync() : undefined;

@@ -68,6 +68,7 @@ export class DatabaseFailures {
       kind === 'timeout' ||
       kind === 'full' ||
       kind === 'locked' ||
+      kind === 'unique' ||
       isRestException(error)
     )
       throw this.report(error);

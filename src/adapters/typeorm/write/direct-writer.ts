@@ -3,11 +3,10 @@ import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
-import type { Requester } from '../../../core/contracts/requester.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { mapMaybe } from '../../../core/maybe-promise.js';
+import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { DirectStatements } from './direct-statements.js';
@@ -18,7 +17,14 @@ import { applyValues } from './entity-values.js';
 import { assertExactKey } from './exact-keys.js';
 import { expectedKeys } from './expected-keys.js';
 import type { KeyLookup } from '../read/key-lookups.js';
-import { hasErrors, prepared, preparedWithoutLock, writeAlone, writeWithin } from './row-writer.js';
+import {
+  hasErrors,
+  prepared,
+  preparedWithoutLock,
+  throwStepError,
+  writeAlone,
+  writeWithin,
+} from './row-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 import { StoredRows } from './stored-rows.js';
 import type { StoredRow } from './stored-rows.js';
@@ -32,7 +38,8 @@ export interface DirectWriterParts {
 /**
  * Writes a row with a single statement that returns the stored row, for writes in which no code of the application
  * takes part but validators. If the statement writes no row (a missing row, an unknown key, a value that the database
- * rejects), nothing has changed, and the general writer executes the write or reports the error.
+ * rejects), nothing has changed, and the general writer executes the write or reports the error. It only translates the
+ * error of a duplicate value.
  */
 export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
@@ -58,7 +65,7 @@ export class DirectWriter implements RowWriter {
       const statement = may ? this.statements.insert(plan, { isAlone: true }) : undefined;
       if (!statement) return this.parts.general.create(plan);
       return mapMaybe(
-        this.execute(statement, plan.requester),
+        this.execute(statement, plan, () => this.parts.general.prepareCreate(plan)),
         (row) => row ?? this.parts.general.create(plan),
       );
     });
@@ -70,7 +77,7 @@ export class DirectWriter implements RowWriter {
       if (!changes) return this.parts.general.update(plan);
       if (this.validates) return this.updateValid(plan, changes);
       return mapMaybe(
-        this.execute(this.statements.update(plan, changes), plan.requester),
+        this.executeUpdate(this.statements.update(plan, changes), plan),
         (row) => row ?? this.parts.general.update(plan),
       );
     });
@@ -176,7 +183,7 @@ export class DirectWriter implements RowWriter {
     if (!statement) return general.create(plan);
     let step = await general.prepareCreate(plan, expected);
     if (!hasErrors(step.errors)) {
-      const row = await this.execute(statement, plan.requester);
+      const row = await this.execute(statement, plan, () => step);
       if (row) return row;
     }
     if (expected) {
@@ -194,7 +201,7 @@ export class DirectWriter implements RowWriter {
     const row = rows && (await this.findValid(plan, rows, expected));
     const checked = expected ? plan : this.withKnownKeys(plan);
     const updated =
-      row && (await this.execute(this.statements.update(checked, changes, { rows, row }), plan.requester));
+      row && (await this.executeUpdate(this.statements.update(checked, changes, { rows, row }), plan));
     return updated ?? this.parts.general.update(plan);
   }
 
@@ -249,10 +256,35 @@ export class DirectWriter implements RowWriter {
     };
   }
 
-  private execute(statement: Statement, requester: Requester | undefined): MaybePromise<Row | undefined> {
-    return mapMaybe(this.tools.connections.write(statement, requester), (records) =>
-      this.rowOf(records ?? []),
-    );
+  private executeUpdate(statement: Statement, plan: UpdatePlan): MaybePromise<Row | undefined> {
+    return this.execute(statement, plan, () => this.parts.general.prepareUpdate(plan));
+  }
+
+  /**
+   * Executes a statement. A duplicate value, which the general writer would write in vain again, is reported at once: then the
+   * row has passed the conditions of the statement, and the keys of the body exist.
+   * @throws the error of a duplicate value, translated by the general writer.
+   */
+  private execute(
+    statement: Statement,
+    { requester }: CreatePlan | UpdatePlan,
+    prepare: () => MaybePromise<PreparableWrite<Row | undefined>>,
+  ): MaybePromise<Row | undefined> {
+    const { connections } = this.tools;
+    const fail = async (error: unknown): Promise<never> => {
+      if (connections.failures.kindOf(error) !== 'unique') throw error;
+      const step = await prepare();
+      throwStepError(step.errors);
+      throw await step.translateError(error);
+    };
+    try {
+      const written = mapMaybe(connections.write(statement, requester), (records) =>
+        this.rowOf(records ?? []),
+      );
+      return isPromise(written) ? written.catch(fail) : written;
+    } catch (error) {
+      return fail(error);
+    }
   }
 
   private async executeWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {

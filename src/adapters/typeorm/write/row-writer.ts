@@ -144,7 +144,7 @@ export async function writeWithin<Result>(
   return write();
 }
 
-function throwStepError(errors: FieldErrors): void {
+export function throwStepError(errors: FieldErrors): void {
   if (hasErrors(errors)) throw new InvalidInput(errors);
 }
 
