@@ -147,6 +147,7 @@ export class ModelRows {
       after: ALWAYS,
       ...this.parsed(operation, body),
       keys: [],
+      given: new Set(),
       mayView: () => Promise.resolve(true),
       hooks: {},
     };

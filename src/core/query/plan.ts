@@ -200,6 +200,8 @@ export interface UpdatePlan {
   readonly keys: readonly KeyCheck[];
   /** For each, the reference that differs from the stored value is written. */
   readonly duplicateReferences?: readonly DuplicateReference[];
+  /** The fields that the URL sets. */
+  readonly given: ReadonlySet<string>;
   readonly mayView: ViewCheck;
   readonly hooks: TransactionHooks;
   readonly completed?: CompletedRows | undefined;

@@ -147,6 +147,7 @@ export function planUpdate(
         errors: body.errors,
         keys: assigned.keys,
         duplicateReferences: assigned.duplicateReferences,
+        given: givenFields(context.route),
         expected,
         mayView: viewCheck(context),
         hooks: transactionHooks(operation, context),

@@ -197,6 +197,7 @@ export class EntityWriter extends StepWriter {
           values: plan.values,
           referenced,
           fields: plan.resource.fields,
+          given: plan.given,
           stored: (read ?? []).slice(key.length + json.length),
         });
         const change = {

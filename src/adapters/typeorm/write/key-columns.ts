@@ -23,9 +23,13 @@ interface Keys {
   readonly referenced: ReferencedValues;
 }
 
-/** A change with its keys: the fields as the caller may write them, and the stored values of the shared columns. */
+/**
+ * A change with its keys: the fields as the caller may write them, those that the URL sets, and the stored values of the
+ * shared columns.
+ */
 interface ChangedKeys extends Keys {
   readonly fields: readonly Field[];
+  readonly given: ReadonlySet<string>;
   readonly stored: readonly Json[];
 }
 
@@ -90,11 +94,11 @@ export class KeyColumns {
    */
   assignChanged(
     entity: ObjectLiteral,
-    { stored: read, fields, ...keys }: ChangedKeys,
+    { stored: read, fields, given, ...keys }: ChangedKeys,
   ): { readonly disagreements: FieldErrors; readonly decided: readonly ColumnValue[] } {
     const stored = new Map(this.overlapping.map(({ id }, index) => [id, read[index] ?? null]));
     const sources = keySources(this.resource.fields, keys);
-    const { columns, errors } = this.decide(sources, NO_VALUES, { values: stored, fields });
+    const { columns, errors } = this.decide(sources, NO_VALUES, { values: stored, fields, given });
     return { disagreements: errors, decided: this.assign(entity, columns, stored) };
   }
 
@@ -114,7 +118,7 @@ export class KeyColumns {
   private decide(
     sources: readonly KeySource[],
     higher: ColumnValues,
-    stored: { readonly values: ColumnValues; readonly fields: readonly Field[] } | undefined,
+    stored: (Pick<ChangedKeys, 'fields' | 'given'> & { readonly values: ColumnValues }) | undefined,
   ): ReturnType<typeof decideColumns> {
     const fields = stored?.fields ?? this.resource.fields;
     const fieldOf = (relation: ToOneRelation): Field | undefined =>
@@ -127,7 +131,10 @@ export class KeyColumns {
         const field = fieldOf(relation);
         return field?.readable === true ? field.name : undefined;
       },
-      isOpen: (relation) => fieldOf(relation)?.updatable !== false,
+      isOpen: (relation) => {
+        const field = fieldOf(relation);
+        return !field || (field.updatable && stored?.given.has(field.name) !== true);
+      },
     });
   }
 
