@@ -9,7 +9,7 @@ import type {
   DataSourceOptions,
   OfflineMetadata,
 } from '../adapters/typeorm/metadata/describe-unconnected.js';
-import { DeclarationError } from '../core/errors/declaration-error.js';
+import { DeclarationError, didYouMean } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import { TYPEORM_OPTIONS } from './tokens.js';
@@ -50,22 +50,34 @@ function targetProblems(unknownTargets: OfflineMetadata['unknownTargets']): read
 }
 
 function describeTarget({
+  kind,
   target,
-  missing,
-  unmapped,
+  names,
 }: OfflineMetadata['unknownTargets'][number]): Pick<DeclarationProblem, 'what' | 'repair'> {
-  if (unmapped)
-    return { what: `it leads to ${target}, which is not an entity`, repair: `Put @Entity() on ${target}.` };
-  const isUndefined = target === 'undefined';
-  return {
-    what: isUndefined
-      ? 'its target is undefined'
-      : `it leads to ${target}, which the data source does not know`,
-    repair:
-      missing || !isUndefined
-        ? `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.`
-        : 'Look for files that import each other in a circle, and type the property as Relation<…>.',
-  };
+  switch (kind) {
+    case 'class':
+      return {
+        what: `it leads to ${target}, which the data source does not know`,
+        repair: `Add ${target} to the data source's entities, or to TypeOrmModule.forFeature([${target}]) with autoLoadEntities.`,
+      };
+    case 'unmapped':
+      return { what: `it leads to ${target}, which is not an entity`, repair: `Put @Entity() on ${target}.` };
+    case 'name':
+      return {
+        what: `it leads to "${target}", which is the name of no entity of the data source, nor of its table`,
+        repair: `${didYouMean(target, names)} The clearest is a function that returns the class: () => Author.`,
+      };
+    case 'uncalled':
+      return {
+        what: `its target is ${target || 'a function that fails'}, in place of a function that returns the class`,
+        repair: `Write () => ${target || 'Author'}.`,
+      };
+    case 'undefined':
+      return {
+        what: `its target is ${target}`,
+        repair: 'Look for files that import each other in a circle, and type the property as Relation<…>.',
+      };
+  }
 }
 
 async function typeOrmOptions({

@@ -1,21 +1,25 @@
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
-import type { RelationMetadataArgs } from 'typeorm/metadata-args/RelationMetadataArgs.js';
 import type { ModelDescription } from '../../../core/schema/entity-metadata.js';
 import { describeModel } from './describe-model.js';
 import { classChain } from './inheritance.js';
 
 export type { DataSourceOptions } from 'typeorm';
 
-/** A relation to an entity that is not registered, with which TypeORM cannot connect. */
+/** A relation to no registered entity, with which TypeORM cannot connect. */
 export interface UnknownTarget {
   /** `Post.author`. */
   readonly where: string;
+  /**
+   * `class`: an entity that is not registered. `unmapped`: a class without `@Entity()`. `name`: a text. `uncalled`: a class
+   * in place of the function that returns it.
+   */
+  readonly kind: 'class' | 'unmapped' | 'name' | 'undefined' | 'uncalled';
   readonly target: string;
+  /** The names by which such a relation can name its target. */
+  readonly names: readonly string[];
   /** The target, if it is a class. */
-  readonly missing: object | undefined;
-  /** Whether the class has no `@Entity()`. */
-  readonly unmapped: boolean;
+  readonly missing?: object;
 }
 
 export interface OfflineMetadata {
@@ -25,7 +29,24 @@ export interface OfflineMetadata {
 }
 
 interface RecordedSchema {
-  readonly options: { readonly name: string; readonly target?: unknown; readonly tableName?: string };
+  readonly options: {
+    readonly name: string;
+    readonly target?: unknown;
+    readonly tableName?: string;
+    readonly relations?: Readonly<Record<string, { readonly target: unknown }>>;
+  };
+}
+
+/** What relations can lead to. */
+interface KnownTargets {
+  readonly targets: ReadonlySet<unknown>;
+  readonly names: ReadonlySet<string>;
+}
+
+/** A relation as a decorator or a schema declares it. */
+interface RecordedRelation {
+  readonly propertyName: string;
+  readonly type: unknown;
 }
 
 /**
@@ -39,19 +60,32 @@ export function readOfflineMetadata(entities: readonly unknown[]): OfflineMetada
   );
   const all = mappedTargets();
   const mapped = classes.filter((each) => all.has(each));
-  const known = new Set<unknown>([
-    ...mapped,
-    ...mapped.map(({ name }) => name),
-    ...schemas,
-    ...schemas.flatMap(({ options }) => [options.name, options.target]),
-  ]);
+  const classTables = tableNames(classes);
+  const schemaTables = schemas.flatMap(({ options }) => options.tableName ?? []);
+  const tables = new Set([...classTables, ...schemaTables]);
+  // TypeORM builds the metadata of classes and that of schemas separately: the names of the one mean nothing to the other.
+  const known: KnownTargets = {
+    targets: new Set([...mapped, ...schemas, ...schemas.flatMap(({ options }) => options.target ?? [])]),
+    names: new Set([...mapped.map(({ name }) => name), ...classTables]),
+  };
+  const knownToSchemas: KnownTargets = {
+    ...known,
+    names: new Set([
+      ...schemas.flatMap(({ options }) => [options.name, nameOf(options.target) ?? options.name]),
+      ...schemaTables,
+    ]),
+  };
   const { relations, joinTables } = getMetadataArgsStorage();
   const [relationsOf, joinTablesOf] = [byTarget(relations), byTarget(joinTables)];
-  const tables = tableNames(classes, schemas);
   return {
-    unknownTargets: classes.flatMap((owner) => unknownTargets(owner, relationsOf(owner), known)),
+    unknownTargets: [
+      ...classes.flatMap((owner) => unknownTargets(owner.name, relationsOf(owner), known)),
+      ...schemas.flatMap(({ options }) =>
+        unknownTargets(options.name, schemaRelations(options), knownToSchemas),
+      ),
+    ],
     hasDuplicateTable: classes.some((owner) =>
-      joinTablesOf(owner).some(({ name, synchronize }) => synchronize !== false && tables.has(name)),
+      joinTablesOf(owner).some(({ name, synchronize }) => synchronize !== false && tables.has(name ?? '')),
     ),
   };
 }
@@ -91,36 +125,52 @@ function mappedTargets(): ReadonlySet<unknown> {
   return new Set(getMetadataArgsStorage().tables.map(({ target }) => target));
 }
 
+function schemaRelations({ relations = {} }: RecordedSchema['options']): readonly RecordedRelation[] {
+  return Object.entries(relations).map(([propertyName, { target }]) => ({ propertyName, type: target }));
+}
+
 function unknownTargets(
-  owner: RecordedClass,
-  relations: readonly RelationMetadataArgs[],
-  known: ReadonlySet<unknown>,
+  owner: string,
+  relations: readonly RecordedRelation[],
+  known: KnownTargets,
 ): readonly UnknownTarget[] {
   return relations.flatMap(({ type, propertyName }): readonly UnknownTarget[] => {
-    const target: unknown = typeof type === 'function' ? (type as () => unknown)() : type;
-    if (known.has(target)) return [];
-    const name =
-      typeof target === 'function'
-        ? target.name
-        : String((target as RecordedSchema | undefined)?.options.name ?? target);
-    return [
-      {
-        where: `${owner.name}.${propertyName}`,
-        target: name,
-        missing: typeof target === 'function' ? target : undefined,
-        unmapped: typeof target === 'function' && !mappedTargets().has(target),
-      },
-    ];
+    const relation = { where: `${owner}.${propertyName}`, names: [...known.names] };
+    const target = targetOf(type);
+    if (target === UNCALLED) return [{ ...relation, kind: 'uncalled', target: (type as RecordedClass).name }];
+    const name = nameOf(target);
+    if (known.targets.has(target)) return [];
+    if (name !== undefined && typeof target !== 'function' && known.names.has(name)) return [];
+    if (name === undefined) return [{ ...relation, kind: 'undefined', target: String(target) }];
+    if (typeof target !== 'function') return [{ ...relation, kind: 'name', target: name }];
+    const kind = mappedTargets().has(target) ? 'class' : 'unmapped';
+    return [{ ...relation, kind, target: name, missing: target }];
   });
 }
 
+const UNCALLED = Symbol('a class in place of a function that returns it');
+
+function targetOf(type: unknown): unknown {
+  if (typeof type !== 'function') return type;
+  try {
+    return (type as () => unknown)();
+  } catch {
+    return UNCALLED;
+  }
+}
+
+/** The name of a class, a schema or an object with a name, or the text with which a relation names its target. */
+function nameOf(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  const { name, options } = (target ?? {}) as { readonly name?: unknown } & Partial<RecordedSchema>;
+  if (options) return options.name;
+  return typeof name === 'string' ? name : undefined;
+}
+
 /** The declared table names. A name that TypeORM generates is not a duplicate. */
-function tableNames(
-  classes: readonly RecordedClass[],
-  schemas: readonly RecordedSchema[],
-): ReadonlySet<string | undefined> {
+function tableNames(classes: readonly RecordedClass[]): readonly string[] {
   const given = new Set<unknown>(classes);
-  const tables = getMetadataArgsStorage().tables.filter((table) => given.has(table.target));
-  const names = [...tables.map(({ name }) => name), ...schemas.map(({ options }) => options.tableName)];
-  return new Set(names.filter((name) => name !== undefined));
+  return getMetadataArgsStorage().tables.flatMap(({ target, name }) =>
+    given.has(target) ? (name ?? []) : [],
+  );
 }
