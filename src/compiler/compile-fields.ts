@@ -20,7 +20,7 @@ import type { Relation, ToOneRelation } from '../core/schema/relation.js';
 import type { DataType } from '../core/schema/data-type.js';
 import { exposedMember, isExposedColumn } from './exposed-properties.js';
 import type { Exposed, ExposedIn } from './exposed-properties.js';
-import type { ForeignKeys } from './foreign-keys.js';
+import type { ForeignKeys, KeyReference } from './foreign-keys.js';
 import { labelOf } from './label.js';
 import { declaredColumns, topName } from './property-names.js';
 import type { ResourceBuilder } from './resource-builder.js';
@@ -138,11 +138,13 @@ function compileColumn(name: string, description: ColumnDescription, source: Fie
 function writabilityOf(
   column: ColumnDescription,
   source: FieldSource,
-): Pick<ColumnField, 'insertable' | 'updatable' | 'required' | 'refers'> {
+): Pick<ColumnField, 'insertable' | 'updatable' | 'required' | 'refers' | 'polymorphic'> {
   const { entity, options, foreignKeys } = source;
   const refers = foreignKeys.get(column.id);
+  const key = refers === 'several' ? undefined : refers;
   // A single value does not identify the related row.
-  const shared = refers === 'several' || isTwinOfShownRelation(column, source);
+  const shared =
+    key?.kind !== 'polymorphic' && (refers === 'several' || isTwinOfShownRelation(column, source));
   const open = entity.writable && !column.generated && exposed(column, source).writable && !shared;
   const insertable = open && column.insertable;
   return {
@@ -150,7 +152,8 @@ function writabilityOf(
     // The URL names the object: a key in a body is ignored (contract 3.4).
     updatable: open && column.updatable && !column.primary,
     required: insertable && !mayBeOmitted(column, options),
-    ...(open && refers ? { refers } : {}),
+    ...(open && key?.kind === 'to-one' ? { refers: key } : {}),
+    ...(open && key?.kind === 'polymorphic' ? { polymorphic: key.relations } : {}),
   };
 }
 
@@ -230,10 +233,11 @@ function toOnePart(
   relation: ToOneRelation,
   source: FieldSource,
 ): Omit<ToOneField, 'name' | 'label' | 'readable'> {
-  const { entity, options, resource } = source;
+  const { entity, options, resource, foreignKeys } = source;
   const { nullable, hasDefault, insertable, updatable } =
     description.kind === 'to-one' ? description : PLAIN_REFERENCE;
-  const open = entity.writable && exposed(description, source).writable;
+  const isWritten = relation.on.some(({ near }) => isPolymorphic(foreignKeys.get(near.id)));
+  const open = entity.writable && exposed(description, source).writable && !isWritten;
   const isInKey = relation.on.some(({ near }) => resource.identity.some(({ id }) => id === near.id));
   return {
     kind: 'to-one',
@@ -243,6 +247,10 @@ function toOnePart(
     required: open && insertable && !(nullable || hasDefault || isOptional(description, relation, options)),
     nullable,
   };
+}
+
+function isPolymorphic(key: KeyReference | undefined): boolean {
+  return key !== undefined && key !== 'several' && key.kind === 'polymorphic';
 }
 
 const PLAIN_REFERENCE = { nullable: true, hasDefault: false, insertable: true, updatable: true };

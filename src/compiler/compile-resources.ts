@@ -22,6 +22,7 @@ import type { CompiledView } from './compile-through.js';
 import { declarationsByEntity } from './compiler-input.js';
 import { foreignKeysOf, overlappingRelations } from './foreign-keys.js';
 import type { ForeignKeys } from './foreign-keys.js';
+import { polymorphicColumns } from './polymorphic-columns.js';
 import type { CompilerInput, EntityDeclaration } from './compiler-input.js';
 import { plainPaths, resolveFilterPath } from './resolve-path.js';
 import type { FilterPath } from './resolve-path.js';
@@ -54,7 +55,10 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
     const shell = shells.get(entity.id);
     if (!shell) continue;
     shell.relations = compileRelations(entity, shells, through);
-    shell.overlapping = overlappingRelations(shell.relations.values());
+    shell.overlapping = overlappingRelations(
+      shell.relations,
+      polymorphicColumns(entity, optionsOf(byEntity.get(entity.id))),
+    );
     shell.referredColumns = new Set(entity.referredColumns);
     shell.referrers = entity.referrers.flatMap(({ entity: referrer, onDelete }) => {
       const resource = shells.get(referrer);
@@ -68,7 +72,10 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
         input,
         draft: byEntity.get(entity.id),
         parts,
-        foreignKeys: foreignKeysOf(entity, shell, through.sidesOf(shell)),
+        foreignKeys: foreignKeysOf(entity, shell, {
+          junction: through.sidesOf(shell),
+          polymorphic: polymorphicColumns(entity, optionsOf(byEntity.get(entity.id))),
+        }),
       });
   }
   const views = through.complete();

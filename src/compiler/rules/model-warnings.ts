@@ -5,6 +5,7 @@ import { openModelWarnings } from './open-models.js';
 import { untypedFields } from './untyped-fields.js';
 import { unmappedRelationWarnings } from './unmapped-relations.js';
 import { ignoredDecorators } from './ignored-decorators.js';
+import { polymorphicColumnWarnings } from './polymorphic-columns.js';
 import { junctionWarnings } from './verify-junctions.js';
 
 /** Warnings about a model, which do not prevent the start: sentences for the log. */
@@ -15,6 +16,7 @@ export function modelWarnings(input: CompilerInput, model: CompiledModel): reado
     ...untypedFields(input),
     ...unmappedRelationWarnings(input),
     ...junctionWarnings(input, model),
+    ...polymorphicColumnWarnings(input),
     ...ignoredDecorators(input, model),
   ];
 }

@@ -110,7 +110,7 @@ export interface Precondition {
 /** Canonical values by field name, validated against the model and not yet against the database. */
 export type FieldValues = ReadonlyMap<string, unknown>;
 
-/** A related key in a body: the target row must exist and be visible to the caller. */
+/** A related key in a body: the target row must exist and be visible to the caller, or may only not be hidden. */
 export interface KeyCheck {
   readonly relation: ToOneRelation;
   /** Its path in the body: names of fields, embedded objects first. */
@@ -121,6 +121,8 @@ export interface KeyCheck {
   readonly where: Condition;
   /** Those of them whose key has exactly the given value, so that it can be stored unread. */
   readonly exact: Condition;
+  /** Set if the conditions select the rows to which the caller may not refer: the key is invalid if there is one. */
+  readonly forbidden?: true;
 }
 
 /**

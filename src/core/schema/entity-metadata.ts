@@ -63,6 +63,8 @@ export interface ToOneDescription extends RelationDescriptionBase {
   readonly on: readonly PairDescription[];
   readonly insertable: boolean;
   readonly updatable: boolean;
+  /** Set if a property has its only column, which belongs to other relations too, and none has a foreign key constraint. */
+  readonly polymorphic?: true;
 }
 
 export interface ReverseDescription extends RelationDescriptionBase {

@@ -33,6 +33,8 @@ export interface ColumnField extends FieldBase {
   readonly blank: boolean;
   /** The relation of the column's foreign key, if bodies write the column itself: the caller must be allowed to reference the row. */
   readonly refers?: ToOneRelation;
+  /** The relations of which it is the key, if it is one of several tables: each row with it must be visible to the caller. */
+  readonly polymorphic?: readonly ToOneRelation[];
   /** Set if it is the alias of a relation: bodies may reference the related row by either. */
   readonly aliasOf?: AliasedRelation;
 }

@@ -3,7 +3,14 @@ import type { ParsedBody } from '../../core/contracts/serializer.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { conjunction, disjunction, equals, equalsAsKey, NEVER } from '../../core/query/condition.js';
+import {
+  conjunction,
+  disjunction,
+  equals,
+  equalsAsKey,
+  negation,
+  NEVER,
+} from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { KeyCheck } from '../../core/query/plan.js';
 import { fieldColumns } from '../../core/query/readable-paths.js';
@@ -40,13 +47,13 @@ function planRemainingChecks(
     ? mapMaybe(access.readScope(next.relation.target), (rows) =>
         planRemainingChecks(keys, access, [...checks, planKeyCheck(next, rows)]),
       )
-    : checks;
+    : checks.filter(({ forbidden, where }) => !forbidden || where.kind !== 'never');
 }
 
 /** Restricts the rows to which a key in a body may refer. */
-function planKeyCheck({ relation, path, key, rows: withKey }: BodyKey, rows: Condition): KeyCheck {
-  const { where, exact } = withKey;
-  return { relation, path, key, where: conjunction([rows, where]), exact: conjunction([rows, exact]) };
+function planKeyCheck({ rows: { where, exact }, ...given }: BodyKey, visible: Condition): KeyCheck {
+  const rows = given.forbidden ? negation(visible) : visible;
+  return { ...given, where: conjunction([rows, where]), exact: conjunction([rows, exact]) };
 }
 
 /** All keys in a body, by a relation or by its foreign key column, including those in embedded objects. */
@@ -76,6 +83,14 @@ function findKeys(
         key: [value as Json],
         rows: rowsWithReferredValue(value as Json, field.refers),
       });
+    for (const relation of (field.kind === 'column' && field.polymorphic) || [])
+      keys.push({
+        relation,
+        path,
+        key: [value as Json],
+        rows: everyRowWithReferredValue(value as Json, relation),
+        forbidden: true,
+      });
   }
   return keys;
 }
@@ -89,6 +104,12 @@ function rowsWithReferredValue(value: Json, { on: [pair] }: ToOneRelation): Name
   const outcome = pair && parseValue(value, pair.far.type);
   if (!pair || !outcome || outcome.errors) return { where: NEVER, exact: NEVER };
   return { where: equalsAsKey(pair.far, outcome.value), exact: equals(pair.far, outcome.value) };
+}
+
+/** The same whatever the form of a text: none of the rows may be hidden. */
+function everyRowWithReferredValue(value: Json, relation: ToOneRelation): NamedRows {
+  const { where } = rowsWithReferredValue(value, relation);
+  return { where, exact: where };
 }
 
 /** The condition that the row must meet after the write. */

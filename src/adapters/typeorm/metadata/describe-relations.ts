@@ -12,6 +12,7 @@ import { entityIdOf } from './entity-id.js';
 import { acceptsNull, declaringEntity, isOwnRelation, sharesTable } from './inheritance.js';
 import { junctionConflict } from './junction-conflicts.js';
 import type { MappedTables } from './mapped-tables.js';
+import { isPolymorphic } from './polymorphic-relations.js';
 import type { TextColumns } from './text-columns.js';
 
 export interface RelationSource {
@@ -83,6 +84,7 @@ function describeRelation(
       on: pairs(relation.joinColumns),
       insertable: relation.joinColumns.every((column) => column.isInsert),
       updatable: relation.joinColumns.every((column) => column.isUpdate),
+      ...(isPolymorphic(relation) ? { polymorphic: true } : {}),
     };
   }
   const owner = relation.inverseRelation;

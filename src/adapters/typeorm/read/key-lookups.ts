@@ -151,8 +151,9 @@ function lookupOf(
   const referenced = new Map<string, readonly Json[]>();
   for (const [index, check] of checks.entries()) {
     const values = found[index];
-    if (values) referenced.set(check.path.join('.'), values);
-    else addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
+    if (values && !check.forbidden) referenced.set(check.path.join('.'), values);
+    else if (values || !check.forbidden)
+      addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
   }
   return { referenced, errors };
 }

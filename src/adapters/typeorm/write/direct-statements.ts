@@ -161,7 +161,7 @@ function selectedBy(keys: readonly KeyCheck[]): readonly SelectedRows[] {
 }
 
 function targetsOf(keys: readonly KeyCheck[]): readonly string[] {
-  return keys.map(({ relation }) => relation.target.id);
+  return keys.map(({ relation, forbidden }) => `${forbidden ? '!' : ''}${relation.target.id}`);
 }
 
 /** Values for the columns that are not given. */
@@ -184,13 +184,13 @@ function distinct(values: readonly ColumnValue[]): ReadonlyMap<string, ColumnVal
 
 /**
  * Conditions that the rows exist to which the keys of the body refer, with exactly these keys: the general writer stores
- * a key that the database compares as equal in the form of the related row.
+ * a key that the database compares as equal in the form of the related row. Rows that are forbidden must not exist.
  */
 function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
-  return keys.map(({ relation, exact }) => {
+  return keys.map(({ relation, exact, forbidden }) => {
     const target = scope.within(relation.target);
     const condition = compileWhere(exact, target);
-    return `EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
+    return `${forbidden ? 'NOT ' : ''}EXISTS (SELECT 1 FROM ${target.from()} WHERE ${condition})`;
   });
 }
 

@@ -7,6 +7,7 @@ import { outwardType } from '../../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { isPolymorphic } from '../metadata/polymorphic-relations.js';
 import { fromProperty, toKeyProperty, toProperty } from './property-values.js';
 
 /** The related row's columns that a foreign key refers to, by the path of the field. */
@@ -91,7 +92,8 @@ export function setColumns(
       found.setEntityValue(entity, toProperty(value, outwardType(column), found));
   }
   for (const relation of relationsOf(metadata, values))
-    setRelation(entity, relation, relatedObject(relation, values));
+    // TypeORM would take the column from the object, and insert a missing row where it cascades.
+    setRelation(entity, relation, isPolymorphic(relation) ? undefined : relatedObject(relation, values));
 }
 
 function relationsOf(metadata: EntityMetadata, values: readonly ColumnValue[]): readonly RelationMetadata[] {

@@ -6,7 +6,7 @@ import { isKeptAsGiven } from './column-values.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 
 /**
- * What a lookup of the keys of a body will find if a row exists for each of them. A statement that writes only if the rows exist
+ * What a lookup of the keys of a body will find if a row exists for each of them, and none that is forbidden. A statement that writes only if the rows exist
  * then needs no lookup before it. Undefined if the body has no keys, or if only the database knows the referenced values.
  */
 export function expectedKeys({
@@ -16,6 +16,7 @@ export function expectedKeys({
   if (keys.length === 0 || (duplicateReferences && duplicateReferences.length > 0)) return undefined;
   const referenced = new Map<string, readonly Json[]>();
   for (const check of keys) {
+    if (check.forbidden) continue;
     const values: Json[] = [];
     for (const { far } of check.relation.on) {
       const value = valueOf(far, check);
