@@ -109,12 +109,12 @@ describe('a planted difference fails the request, and the end of the application
     ['changesOf', 'PATCH', `${THINGS}1/`],
   ])('of what a write stores: %s', async (name, method, path) => {
     const started = await start();
-    const build = Reflect.get(DirectStatements.prototype, name) as (plan: object) => object;
+    const build = Reflect.get(DirectStatements.prototype, name) as (...given: readonly object[]) => object;
     replaceMethod(
       DirectStatements.prototype,
       name,
-      function (this: DirectStatements, plan: { readonly values: ReadonlyMap<string, unknown> }) {
-        return build.call(this, { ...plan, values: new Map([['text', 'planted']]) });
+      function (this: DirectStatements, plan: object, ...others: readonly object[]) {
+        return build.call(this, { ...plan, values: new Map([['text', 'planted']]) }, ...others);
       },
     );
     expect((await started.client.send(method, path, { body: { text: 'd' } })).status).toBe(500);
