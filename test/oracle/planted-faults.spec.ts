@@ -216,7 +216,7 @@ function pass(
 async function findingsOf(fault: Fault): Promise<readonly string[]> {
   const { findings } = await runTrial({
     seed: 3,
-    requests: 300,
+    requests: 450,
     shrink: false,
     start: () => withFault(fault),
   });
