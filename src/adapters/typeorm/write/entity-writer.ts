@@ -16,7 +16,7 @@ import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { entityErrors } from './entity-errors.js';
-import { DroppedRows } from './dropped-rows.js';
+import { DroppedRow, DroppedRows } from './dropped-rows.js';
 import { assertExactKey } from './exact-keys.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
@@ -300,15 +300,16 @@ export class EntityWriter extends StepWriter {
 
   /**
    * Reads the written row.
-   * @throws PermissionDenied if the caller is not permitted to have it.
+   * @throws PermissionDenied if the caller is not permitted to have it; DroppedRow if it is not there: a trigger has changed its key, or the
+   * view does not show it.
    */
   private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row> {
-    const row = await this.tools.reader.retrieveWithin(
-      conjunction([this.entities.conditionOf(identity), condition]),
-      runner,
-    );
-    if (!row) throw new PermissionDenied();
-    return row;
+    const stored = this.entities.conditionOf(identity);
+    const row = await this.tools.reader.retrieveWithin(conjunction([stored, condition]), runner);
+    if (row) return row;
+    throw (await this.tools.reader.retrieveWithin(stored, runner))
+      ? new PermissionDenied()
+      : new DroppedRow();
   }
 
   private errorsOf(

@@ -180,9 +180,12 @@ export class JunctionWriter extends StepWriter {
     condition: Condition,
     runner: QueryRunner,
   ): Promise<Row> {
-    const row = await this.tools.reader.retrieveWithin(conjunction([equalTo(columns), condition]), runner);
-    if (!row) throw new PermissionDenied();
-    return row;
+    const stored = equalTo(columns);
+    const row = await this.tools.reader.retrieveWithin(conjunction([stored, condition]), runner);
+    if (row) return row;
+    throw (await this.tools.reader.retrieveWithin(stored, runner))
+      ? new PermissionDenied()
+      : new DroppedRow();
   }
 
   private async translate(
