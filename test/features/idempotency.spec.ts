@@ -610,9 +610,16 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     const key = freshKey();
     const { subscribers } = started.dataSource;
     subscribers.push({
-      afterQuery: ({ query }) => {
-        const isLost = query === 'COMMIT' && rules.ran.at(-1) === 'inserted idem_order';
-        if (isLost) throw new Error('The answer of COMMIT is lost.');
+      afterInsert: ({ metadata, queryRunner: runner }) => {
+        if (metadata.tableName !== 'idem_order') return;
+        const before = runner.query.bind(runner);
+        const query = before as (...given: unknown[]) => Promise<unknown>;
+        runner.query = (async (...given: unknown[]): Promise<unknown> => {
+          const result = await query(...given);
+          if (given[0] !== 'COMMIT') return result;
+          runner.query = before;
+          throw new Error('The answer of COMMIT is lost.');
+        }) as typeof runner.query;
       },
     });
     expect((await client.post(ORDER, { text: 'committed' }, withKey(key))).status).toBe(500);
