@@ -172,9 +172,10 @@ onEachDatabase(
         doomed.on('error', () => undefined);
         await doomed.connect();
         const [[pid] = []] = await run(doomed, 'SELECT pg_backend_pid()');
-        const running = run(doomed, 'SELECT pg_sleep(5)');
+        // The query may fail before the answer to the termination arrives.
+        const failed = expect(run(doomed, 'SELECT pg_sleep(5)')).rejects.toMatchObject({ code: '57P01' });
         await client.query('SELECT pg_terminate_backend($1)', [pid]);
-        await expect(running).rejects.toMatchObject({ code: '57P01' });
+        await failed;
         await expect(run(doomed, 'SELECT 1')).rejects.toThrow(/not queryable|terminated/);
       });
 
