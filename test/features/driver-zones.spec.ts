@@ -1,5 +1,6 @@
 // @tags db nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Type } from '@nestjs/common';
 import { CursorPagination, IdempotencyRecord, Restify, RestifyResources } from 'nestjs-restify';
 import {
   AfterLoad,
@@ -289,6 +290,73 @@ onEachDatabase('days of entities', (database) => {
     expect([coded.status, coded.json]).toEqual([201, { id: expect.any(Number), day }]);
     const own = `/rest/v1/dy/dycoded/${(coded.json as { id: number }).id}/`;
     expect((await client.put(own, coded.json)).text).toBe(coded.text);
+  });
+});
+
+const COMPARED = ['exact', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'range'] as const;
+
+function endsOf(type: 'datetime' | 'timestamp'): Type {
+  @Restify({ app: 'en', filterFields: { at: COMPARED } })
+  @Entity('en_plain')
+  class EnPlain {
+    @PrimaryGeneratedColumn() id: number;
+    @Column({ type, precision: 6, nullable: true }) at: Date | null;
+  }
+  return EnPlain;
+}
+
+function heardEndsOf(type: 'datetime' | 'timestamp'): Type {
+  @Restify({ app: 'en' })
+  @Entity('en_heard')
+  class EnHeard {
+    @PrimaryGeneratedColumn() id: number;
+    @Column({ type, precision: 6 }) at: Date;
+    @AfterLoad() listen(): void {
+      // Its presence lets TypeORM load the instants.
+    }
+  }
+  return EnHeard;
+}
+
+onEachDatabase('the first and the last instant', (database) => {
+  const zones = database.name === 'mariadb' ? ['local', 'Z', '+08:00', '-08:00'] : [undefined];
+  describe.each(zones)('%s', (timezone) => {
+    let started: StartedApp;
+    beforeAll(async () => {
+      const type = database.name === 'postgres' ? 'timestamp' : 'datetime';
+      const dataSource = (timezone === undefined ? {} : { timezone }) as Partial<DataSourceOptions>;
+      const entities = [endsOf(type), heardEndsOf(type)];
+      started = await startApp({ entities, database, dataSource });
+    });
+    afterAll(() => started.close());
+
+    test('are compared as every other', async () => {
+      const { client } = started;
+      const list = '/rest/v1/en/enplain/';
+      for (const at of ['2022-07-01T00:00:00Z', null, '2022-07-02T00:00:00Z'])
+        await client.post(list, { at });
+      const found = async (query: string): Promise<number> =>
+        ((await client.get(`${list}?${query}`)).json as unknown[]).length;
+      const [first, last] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z'];
+      for (const lookup of ['lt', 'lte', 'in', 'exact'])
+        expect(await found(`at__${lookup}=${first}`)).toBe(0);
+      for (const lookup of ['gt', 'gte']) expect(await found(`at__${lookup}=${first}`)).toBe(2);
+      for (const lookup of ['gt', 'gte', 'in', 'exact']) expect(await found(`at__${lookup}=${last}`)).toBe(0);
+      for (const lookup of ['lt', 'lte']) expect(await found(`at__${lookup}=${last}`)).toBe(2);
+      for (const at of [first, last]) expect(await found(`at__ne=${at}`)).toBe(3);
+      expect(await found(`at__in=${last},2022-07-01T00:00:00Z`)).toBe(1);
+      expect(await found(`at__range=${first},${last}`)).toBe(2);
+    });
+
+    test.each(['enplain', 'enheard'])('is stored as it is sent: the first one of an %s', async (model) => {
+      const { client } = started;
+      const at = `0001-01-01T00:00:00.${database.name === 'sqlite' ? '000' : '000000'}Z`;
+      const created = await client.post(`/rest/v1/en/${model}/`, { at });
+      expect([created.status, created.json]).toEqual([201, { id: expect.any(Number), at }]);
+      const path = `/rest/v1/en/${model}/${(created.json as { id: number }).id}/`;
+      expect((await client.get(path)).text).toBe(created.text);
+      expect((await client.put(path, created.json)).text).toBe(created.text);
+    });
   });
 });
 

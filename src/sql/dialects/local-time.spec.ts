@@ -74,6 +74,7 @@ describe('at an offset', () => {
     ['2024-03-01T04:59:59.999999Z', -5 * 60, '2024-02-29 23:59:59.999999'],
     ['0099-12-31T23:59:59.999Z', 60, '0100-01-01 00:59:59.999'],
     ['9999-12-31T23:59:59.000Z', 60, '10000-01-01 00:59:59.000'],
+    ['0001-01-01T00:00:00.000Z', -60, '0000-12-31 23:00:00.000'],
   ])('%s is stored %i minutes east of UTC as %s, and read back', (instant, zone, text) => {
     expect(wallClockOf(instant, zone)).toBe(text);
     expect(instantOf(text, zone, instant.length - '2022-10-02T09:23:28.Z'.length)).toBe(instant);

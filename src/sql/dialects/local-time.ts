@@ -39,8 +39,8 @@ export function instantOf(text: string, zone: WallZone, digits: number): string 
 }
 
 /** Excludes zero dates, which MySQL and MariaDB can store. */
-function isDay({ parts: [year, month, day] }: WallClock): boolean {
-  return year > 0 && month >= 0 && day > 0;
+function isDay({ parts: [, month, day] }: WallClock): boolean {
+  return month >= 0 && day > 0;
 }
 
 /** Avoids the constructor of Date, which maps years below 100 to the 20th century. */

@@ -48,7 +48,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     stored,
     // Without digits, it has whole seconds.
     now: ({ digits, kept }) => `CURRENT_TIMESTAMP(${kept ?? digits})`,
-    compare,
+    compare: (comparison, bind) => compareBeyond(comparison, zone) ?? compare(comparison, bind),
     selective: (comparison) => comparison,
     cursor,
     errorFor,
@@ -95,6 +95,21 @@ function strictMode(mode: string): { begin: readonly string[]; end: readonly str
 }
 
 const SIGNS: Readonly<Partial<Record<Lookup, string>>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+/** Compares with an instant that lies behind the last year of MariaDB in the zone of its columns: each stored one is less. */
+function compareBeyond({ column, lookup, value, type }: Comparison, zone: WallZone): string | undefined {
+  if (type.kind !== 'datetime' || typeof value !== 'string' || !(lookup in BEYOND)) return undefined;
+  return /^\d{5}/.test(wallClockOf(value, zone)) ? BEYOND[lookup]?.(column) : undefined;
+}
+
+const BEYOND: Readonly<Partial<Record<Lookup, (column: string) => string>>> = {
+  exact: () => '1 = 0',
+  gt: () => '1 = 0',
+  gte: () => '1 = 0',
+  ne: () => '1 = 1',
+  lt: (column) => `${column} IS NOT NULL`,
+  lte: (column) => `${column} IS NOT NULL`,
+};
 
 function compare(comparison: Comparison, bind: Bind): string | undefined {
   const { type } = comparison;

@@ -153,7 +153,11 @@ function decodeInterval(raw: unknown): string {
 function decode(raw: unknown, type: DataType): Json {
   switch (type.kind) {
     case 'datetime':
-      return instantOf(String(raw), type.zoned ? UTC : 'local', type.digits);
+      return instantOf(
+        String(raw).replace(/^0001(.*) BC$/, '0000$1'),
+        type.zoned ? UTC : 'local',
+        type.digits,
+      );
     case 'interval':
       return decodeInterval(raw);
     case 'list':
@@ -183,7 +187,8 @@ function decodeItem(item: unknown, of: DataType): Json {
 function encode(value: Json, type: DataType): unknown {
   switch (type.kind) {
     case 'datetime':
-      return type.zoned ? value : wallClockOf(String(value), 'local');
+      // West of UTC, the year 1 begins in the year before it.
+      return type.zoned ? value : wallClockOf(String(value), 'local').replace(/^0000(.*)/, '0001$1 BC');
     case 'binary':
       return Buffer.from(String(value), 'base64');
     case 'json':

@@ -185,8 +185,17 @@ function equalsExceptPrecision(property: unknown, read: unknown): boolean {
       property.every((item, index) => equalsExceptPrecision(item, read[index]))
     );
   if (typeof read !== 'string') return property === read;
-  if (property instanceof Date) return new Date(read).getTime() === property.getTime();
+  if (property instanceof Date)
+    return new Date(read).getTime() === property.getTime() || isOfCentury(property, read);
   return typeof property === 'number' ? Number(read) === property : property === read;
+}
+
+const DAY = 86_400_000;
+
+/** mysql2 takes the years before 100 for those from 1950 to 2049, whose offsets from UTC may be others. */
+function isOfCentury(property: Date, read: string): boolean {
+  const century = String(property.getUTCFullYear()).slice(0, 2);
+  return read < '0100' && Math.abs(property.getTime() - Date.parse(century + read.slice(2))) < DAY;
 }
 
 function embeddedValue(field: EmbeddedField, read: Record<string, unknown>, loaded: LoadedEntity): unknown {
