@@ -148,6 +148,7 @@ export class ModelRows {
       ...this.parsed(operation, body),
       keys: [],
       given: new Set(),
+      fixed: [],
       mayView: () => Promise.resolve(true),
       hooks: {},
     };

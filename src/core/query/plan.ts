@@ -204,6 +204,8 @@ export interface UpdatePlan {
   readonly duplicateReferences?: readonly DuplicateReference[];
   /** The fields that the URL sets. */
   readonly given: ReadonlySet<string>;
+  /** Values of columns from the URL. */
+  readonly fixed: readonly ColumnValue[];
   readonly mayView: ViewCheck;
   readonly hooks: TransactionHooks;
   readonly completed?: CompletedRows | undefined;

@@ -44,9 +44,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
     resource.hooks.values?.(hookContextOf(context)) ?? {},
     (given: Readonly<Record<string, Json>>) => {
       // Values of the URL have precedence over those of hooks.
-      const added = planAddedValues(given, resource).filter(
-        ({ column }) => !fixed.some((each) => each.column.id === column.id),
-      );
+      const added = planAddedValues(given, { resource, fixed });
       const { body: parsed, duplicateReferences } = resolveReferences(
         withErrors(
           parseNewBody(context, body, { names: Object.keys(given), set: [...fixed, ...added] }),
@@ -76,7 +74,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
   );
 }
 
-/** The columns of a new through object that the parent in the URL sets: no other nested list creates. */
+/** The columns of a through object that the parent in the URL sets: no other nested URL writes. */
 function columnsOfUrl({ parent, route }: RestContext): readonly ColumnValue[] {
   return parent && route.relation
     ? joiningPairs(route.relation).map((pair, index) => ({ column: pair.far, value: parent[index] ?? null }))
@@ -148,6 +146,7 @@ export function planUpdate(
         keys: assigned.keys,
         duplicateReferences: assigned.duplicateReferences,
         given: givenFields(context.route),
+        fixed: columnsOfUrl(context),
         expected,
         mayView: viewCheck(context),
         hooks: transactionHooks(operation, context),

@@ -144,12 +144,14 @@ export class EntityWriter extends StepWriter {
       runner,
     }: { entity: ObjectLiteral; referenced: ReferencedValues; runner: QueryRunner },
   ): Promise<readonly ColumnValue[] | undefined> {
-    const { hooks, values } = plan;
+    const { hooks, values, fixed } = plan;
     if (!hooks.before) return undefined;
-    const before = this.keyColumns?.propertiesOf(entity);
+    // The hook may set columns of the URL, which takes precedence.
+    const columns =
+      this.keyColumns ?? (fixed.length > 0 ? KeyColumns.ofAny(this.resource, this.metadata) : undefined);
+    const before = columns?.propertiesOf(entity);
     await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
-    const fixed = plan.kind === 'create' ? plan.fixed : [];
-    return before && this.keyColumns?.assignHooked(entity, before, { values, referenced, fixed });
+    return before && columns?.assignHooked(entity, before, { values, referenced, fixed });
   }
 
   /** Whether the caller is permitted to have the row. */

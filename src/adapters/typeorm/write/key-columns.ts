@@ -75,6 +75,11 @@ export class KeyColumns {
     return isDecided ? new KeyColumns(resource, metadata, relations) : undefined;
   }
 
+  /** Also where each column has one property. */
+  static ofAny(resource: ResourceSchema, metadata: EntityMetadata): KeyColumns {
+    return new KeyColumns(resource, metadata, toOneRelations(resource));
+  }
+
   /** Assigns the columns of a new row. Returns the errors of keys that disagree. */
   assignNew(entity: ObjectLiteral, plan: CreatePlan, referenced: ReferencedValues): FieldErrors {
     const sources = keySources(this.resource.fields, { values: plan.values, referenced });
