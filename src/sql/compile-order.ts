@@ -19,8 +19,8 @@ export function compileOrder(order: readonly OrderTerm[], scope: Scope): string 
 function compileOrderTerm(term: OrderTerm, scope: Scope): readonly string[] {
   const { column, compared } = cursorOf(term, scope);
   const sorted = `${compared}${term.descending ? ' DESC' : ' ASC'}`;
+  if (!mayBeNull(term, scope) || hasDefaultNulls(term, scope)) return [sorted];
   const first = isNullsFirst(term, scope);
-  if (!mayBeNull(term) || first === nullsFirstByDefault(term, scope)) return [sorted];
   return scope.dialect.nullsClause
     ? [`${sorted} NULLS ${first ? 'FIRST' : 'LAST'}`]
     : [`${column} IS NULL ${first ? 'DESC' : 'ASC'}`, sorted];
@@ -39,7 +39,7 @@ export function reverseOrder(order: readonly OrderTerm[]): readonly OrderTerm[] 
 
 /** The select expressions of the cursor values, from which the next page starts. */
 export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readonly string[] {
-  return order.map(({ operand }) => scope.dialect.cursor(scope.operand(operand), operand.column.type).read);
+  return order.map((term) => cursorOf(term, scope).read);
 }
 
 /**
@@ -72,10 +72,18 @@ export function compileAfter(
 function cursorOf(
   term: OrderTerm,
   scope: Scope,
-): { column: string; compared: string; bind: (value: Json) => string } {
-  const column = scope.operand(term.operand);
+): { column: string; read: string; compared: string; bind: (value: Json) => string } {
+  const column = sortedColumn(term, scope);
   const cursor = scope.dialect.cursor(column, term.operand.column.type);
-  return { column, compared: cursor.compared, bind: (value) => cursor.parameter(scope.bindRaw(value)) };
+  const { read, compared } = cursor;
+  return { column, read, compared, bind: (value) => cursor.parameter(scope.bindRaw(value)) };
+}
+
+/** In the default order, values that are null to clients are beside NULL anyway, and an index provides it. */
+function sortedColumn(term: OrderTerm, scope: Scope): string {
+  const column = scope.operand(term.operand);
+  if (hasDefaultNulls(term, scope)) return column;
+  return scope.dialect.nullable(column, term.operand.column.type) ?? column;
 }
 
 function compileEqual(term: OrderTerm, value: Json, scope: Scope): string {
@@ -85,7 +93,7 @@ function compileEqual(term: OrderTerm, value: Json, scope: Scope): string {
 
 /** The lower bound of the first term; undefined if later rows may hold NULL, which no comparison matches. */
 function compileBound(term: OrderTerm, value: Json, scope: Scope): string | undefined {
-  if (value === null || (mayBeNull(term) && !isNullsFirst(term, scope))) return undefined;
+  if (value === null || (mayBeNull(term, scope) && !isNullsFirst(term, scope))) return undefined;
   const { compared, bind } = cursorOf(term, scope);
   return `${compared} ${term.descending ? '<=' : '>='} ${bind(value)}`;
 }
@@ -95,19 +103,23 @@ function compileTermAfter(term: OrderTerm, value: Json, scope: Scope): string {
   const first = isNullsFirst(term, scope);
   if (value === null) return first ? `${column} IS NOT NULL` : '1 = 0';
   const after = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
-  return mayBeNull(term) && !first ? `(${after} OR ${column} IS NULL)` : after;
+  return mayBeNull(term, scope) && !first ? `(${after} OR ${column} IS NULL)` : after;
 }
 
 function isNullsFirst(term: OrderTerm, scope: Scope): boolean {
   return term.nulls === undefined ? nullsFirstByDefault(term, scope) : term.nulls === 'first';
 }
 
+function hasDefaultNulls(term: OrderTerm, scope: Scope): boolean {
+  return isNullsFirst(term, scope) === nullsFirstByDefault(term, scope);
+}
+
 function nullsFirstByDefault({ descending }: OrderTerm, { dialect }: Scope): boolean {
   return dialect.nullsFirst !== descending;
 }
 
-function mayBeNull({ operand }: OrderTerm): boolean {
-  return operand.column.nullable || operand.hops.length > 0;
+function mayBeNull({ operand: { column, hops } }: OrderTerm, { dialect }: Scope): boolean {
+  return column.nullable || hops.length > 0 || dialect.nullable('', column.type) !== undefined;
 }
 
 /** The term of an order by a single-column integer primary key; undefined for every other order. */

@@ -87,7 +87,7 @@ export function compileComparison(comparison: Comparison, scope: ComparisonScope
   const { operand, lookup, value, asKey = false } = comparison;
   const { type } = operand.column;
   const column = scope.operand(operand);
-  if (value === null) return compileNull(column, lookup);
+  if (value === null) return compileNull(comparison, scope);
   if (lookup === 'in' && (value as readonly Json[]).length === 0) return FALSE;
   const deviating = scope.dialect.compare({ column, lookup, value, type, asKey }, (each, as) =>
     scope.bind(each, as),
@@ -102,7 +102,7 @@ export function compileComparison(comparison: Comparison, scope: ComparisonScope
     case 'range':
       return compileRange(operand, value as readonly [Json, Json], scope);
     case 'isnull':
-      return value === true ? `${column} IS NULL` : `${column} IS NOT NULL`;
+      return scope.dialect.testNull(column, type, value === true);
     default:
       return scope.dialect.matchText(
         { column, type },
@@ -119,15 +119,10 @@ function hasOperator(lookup: Lookup): lookup is keyof typeof OPERATORS {
 }
 
 /** A comparison with NULL: no row is greater or less than NULL, or contains it. */
-function compileNull(column: string, lookup: Lookup): string {
-  switch (lookup) {
-    case 'exact':
-      return `${column} IS NULL`;
-    case 'ne':
-      return `${column} IS NOT NULL`;
-    default:
-      return FALSE;
-  }
+function compileNull({ operand, lookup }: Comparison, scope: ComparisonScope): string {
+  return lookup === 'exact' || lookup === 'ne'
+    ? scope.dialect.testNull(scope.operand(operand), operand.column.type, lookup === 'exact')
+    : FALSE;
 }
 
 /** Each value follows the rules of `exact`, which some dialects compile in their own way. */

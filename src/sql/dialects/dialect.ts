@@ -113,6 +113,10 @@ export interface Dialect extends TextSyntax {
   now(type: TypeOf<'datetime'>): string;
   /** The SQL of a comparison in which this dialect deviates from the standard, otherwise undefined. */
   compare(comparison: Comparison, bind: Bind): string | undefined;
+  /** Whether the value of a column is null to clients, or is not. */
+  testNull(column: string, type: DataType, isNull: boolean): string;
+  /** The column, with NULL in place of stored values that are null to clients; undefined if there are none. */
+  nullable(column: string, type: DataType): string | undefined;
   /** Marks a comparison as selective, so that the planner uses its index whatever the statistics. */
   selective(comparison: string): string;
   /** How the cursor value of an ordered column is read and compared. */
@@ -167,6 +171,16 @@ export interface CursorColumn {
   /** The operand of comparisons. */
   readonly compared: string;
   parameter(placeholder: string): string;
+}
+
+/** Databases without stored values that are null to clients. */
+export const PLAIN_NULLS: Pick<Dialect, 'testNull' | 'nullable'> = {
+  testNull: (column, _type, isNull) => testNull(column, isNull),
+  nullable: () => undefined,
+};
+
+export function testNull(column: string, isNull: boolean): string {
+  return `${column} IS${isNull ? '' : ' NOT'} NULL`;
 }
 
 /** A property of a driver error, whether or not TypeORM has wrapped it. */

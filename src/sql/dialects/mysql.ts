@@ -3,10 +3,11 @@ import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
-import { driverErrorProperty, isServerLost } from './dialect.js';
+import { driverErrorProperty, isServerLost, testNull } from './dialect.js';
 import type { DatabaseError, Dialect } from './dialect.js';
 import { mysqlFault } from './mysql-error-codes.js';
 import { mysqlSettings } from './mysql-settings.js';
+import { compareDates, isZero, mayHoldZero, testZeroOrNull } from './mysql-dates.js';
 import { compareTexts, mysqlTexts } from './mysql-texts.js';
 import type { Bind, Comparison } from './text-syntax.js';
 import { shortestSingle } from '../../core/values/numbers.js';
@@ -40,15 +41,17 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',
     read,
-    decode: (raw, type) =>
-      type.kind === 'datetime' ? decodeDatetime(String(raw), zone, type.digits) : decode(raw, type),
+    decode: (raw, type) => (mayHoldZero(type) && isZero(String(raw)) ? null : decode(raw, type, zone)),
     encode: (value, type) =>
       type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
     parameter,
     stored,
     // Without digits, it has whole seconds.
     now: ({ digits, kept }) => `CURRENT_TIMESTAMP(${kept ?? digits})`,
-    compare: (comparison, bind) => compareBeyond(comparison, zone) ?? compare(comparison, bind),
+    compare: (comparison, bind) => compare(comparison, { bind, zone }),
+    testNull: (column, type, isNull) =>
+      mayHoldZero(type) ? testZeroOrNull(column, isNull) : testNull(column, isNull),
+    nullable: (column, type) => (mayHoldZero(type) ? `NULLIF(${column}, 0)` : undefined),
     selective: (comparison) => comparison,
     cursor,
     errorFor,
@@ -96,24 +99,15 @@ function strictMode(mode: string): { begin: readonly string[]; end: readonly str
 
 const SIGNS: Readonly<Partial<Record<Lookup, string>>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
-/** Compares with an instant that lies behind the last year of MariaDB in the zone of its columns: each stored one is less. */
-function compareBeyond({ column, lookup, value, type }: Comparison, zone: WallZone): string | undefined {
-  if (type.kind !== 'datetime' || typeof value !== 'string' || !(lookup in BEYOND)) return undefined;
-  return /^\d{5}/.test(wallClockOf(value, zone)) ? BEYOND[lookup]?.(column) : undefined;
+interface ComparedIn {
+  readonly bind: Bind;
+  readonly zone: WallZone;
 }
 
-const BEYOND: Readonly<Partial<Record<Lookup, (column: string) => string>>> = {
-  exact: () => '1 = 0',
-  gt: () => '1 = 0',
-  gte: () => '1 = 0',
-  ne: () => '1 = 1',
-  lt: (column) => `${column} IS NOT NULL`,
-  lte: (column) => `${column} IS NOT NULL`,
-};
-
-function compare(comparison: Comparison, bind: Bind): string | undefined {
+function compare(comparison: Comparison, { bind, zone }: ComparedIn): string | undefined {
   const { type } = comparison;
-  return type.kind === 'string' ? compareTexts({ ...comparison, type }, bind) : compareEnum(comparison, bind);
+  if (type.kind === 'string') return compareTexts({ ...comparison, type }, bind);
+  return mayHoldZero(type) ? compareDates(comparison, { bind, zone }) : compareEnum(comparison, bind);
 }
 
 /** Compares an ENUM by its position in the declaration, as ORDER BY does; a comparison as text would differ. */
@@ -151,17 +145,10 @@ function read(column: string, type: DataType): string {
   }
 }
 
-/** Reads the zero date, which MariaDB can store, as null. */
-function decodeDatetime(text: string, zone: WallZone, digits: number): Json {
-  return text.startsWith(NO_DAY) ? null : instantOf(text, zone, digits);
-}
-
-const NO_DAY = '0000-00-00';
-
-function decode(raw: unknown, type: DataType): Json {
+function decode(raw: unknown, type: DataType, zone: WallZone): Json {
   switch (type.kind) {
-    case 'date':
-      return raw === NO_DAY ? null : String(raw);
+    case 'datetime':
+      return instantOf(String(raw), zone, type.digits);
     case 'float':
       return decodeFloat(raw, type.single === true ? shortestSingle : undefined);
     default:

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { postgresCanceller } from './postgres-canceller.js';
-import { driverErrorProperty, isServerLost } from './dialect.js';
+import { driverErrorProperty, isServerLost, PLAIN_NULLS } from './dialect.js';
 import type { DatabaseError, Dialect, SessionSetup } from './dialect.js';
 import { formatInterval } from '../../core/values/intervals.js';
 import { postgresFault } from './postgres-error-codes.js';
@@ -17,6 +17,7 @@ import { instantOf, UTC, wallClockOf } from './local-time.js';
 /** PostgreSQL through pg. */
 export const postgres: Dialect = {
   ...postgresTexts,
+  ...PLAIN_NULLS,
   oneConnection: false,
   nullsFirst: false,
   nullsClause: true,

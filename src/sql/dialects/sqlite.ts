@@ -1,6 +1,6 @@
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
-import { driverErrorProperty, isServerLost } from './dialect.js';
+import { driverErrorProperty, isServerLost, PLAIN_NULLS } from './dialect.js';
 import type { DatabaseError, Dialect } from './dialect.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
@@ -16,6 +16,7 @@ import { instantOf, UTC, wallClockOf } from './local-time.js';
 /** SQLite through better-sqlite3 or sql.js. */
 export const sqlite: Dialect = {
   ...sqliteTexts,
+  ...PLAIN_NULLS,
   oneConnection: true,
   nullsFirst: true,
   nullsClause: true,
