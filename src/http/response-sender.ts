@@ -46,8 +46,9 @@ export class ResponseSender {
       isBeforePipeline,
     });
     const shown = withoutDialog(exchange, response, registeredApi?.page);
+    const status = exchange.isResponseSent ? undefined : response.status;
     const sent = this.send(exchange, this.withAcceptPatch(exchange, shown));
-    if (logged) this.reportError(exchange, error, response.status);
+    if (logged) this.reportError(exchange, error, status);
     return sent;
   }
 

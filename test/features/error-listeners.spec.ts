@@ -1,11 +1,12 @@
 // @tags http nest
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Injectable, Scope } from '@nestjs/common';
+import { HttpException, Injectable, Req, Scope } from '@nestjs/common';
 import type { INestApplication, LoggerService, NestInterceptor } from '@nestjs/common';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Action, allow, basic, deny, Restify, RestifyController } from 'nestjs-restify';
 import type { ErrorContext, ErrorListener, Permission } from 'nestjs-restify';
 import { AfterLoad, Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { map } from 'rxjs';
 import { problemsOf } from '../boot/refused-start.js';
 import { PLATFORM } from '../support/platform.js';
 import { startApp } from '../support/start-app.js';
@@ -75,6 +76,15 @@ class DocController {
   @Action({ detail: true, methods: ['POST'] })
   fail(): never {
     throw new TypeError('The action has failed');
+  }
+
+  @Action({ detail: false })
+  upstream(@Req() { query }: { readonly query: { readonly status?: string } }): never {
+    // The status of the response of another service, which need not have one.
+    throw new HttpException(
+      'secret',
+      query.status === undefined ? (undefined as never) : Number(query.status),
+    );
   }
 
   @Action({ detail: false })
@@ -210,6 +220,24 @@ describe('onError', () => {
     ]);
   });
 
+  test('gets what an interceptor throws behind the response, without a status', async () => {
+    const late: NestInterceptor = {
+      intercept: (_context, next) =>
+        next.handle().pipe(
+          map(() => {
+            throw new Error('too late');
+          }),
+        ),
+    };
+    const { client } = await start({
+      configure: (app) => {
+        app.useGlobalInterceptors(late);
+      },
+    });
+    expect((await client.get('/rest/v1/listen/doc/')).status).toBe(200);
+    expect(told.map(([message, { status }]) => [message, status])).toEqual([['too late', undefined]]);
+  });
+
   test('gets errors that change no response', async () => {
     const { client } = await start();
     expect((await client.post('/rest/v1/listen/naming/', { denied: 1 }, { headers })).json).toEqual({
@@ -329,4 +357,16 @@ describe('errors of others', () => {
     expect(response).toMatchObject({ status: 500, json: { detail: 'A server error occurred.' } });
     expect(told).toHaveLength(1);
   });
+
+  test.each(['', '?status=NaN', '?status=100', '?status=999'])(
+    'whose status ends no response are 500: %s',
+    async (query) => {
+      const { client } = await start();
+      expect(await client.get(`/rest/v1/listen/doc/upstream/${query}`)).toMatchObject({
+        status: 500,
+        json: { detail: 'A server error occurred.' },
+      });
+      expect(told.map(([message, { status }]) => [message, status])).toEqual([['secret', 500]]);
+    },
+  );
 });

@@ -48,6 +48,11 @@ function findKnownAnswer(error: unknown, isBeforePipeline: boolean): RestErrorRe
   return isHttpException(error) ? fromHttpException(error) : fromLibraryError(error, isBeforePipeline);
 }
 
+/** Whether a response can end with the status: undefined or NaN cannot be sent, and after 1xx the client waits for another. */
+function isFinalStatus(status: unknown): boolean {
+  return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599;
+}
+
 function isHttpException(error: unknown): error is HttpExceptionLike {
   const like = error as Partial<HttpExceptionLike> | null;
   return (
@@ -107,8 +112,9 @@ function headersOf(given: unknown): Readonly<Record<string, string>> | undefined
 /** Nest's default message for a guard that returns false. */
 const NEST_FORBIDDEN = 'Forbidden resource';
 
-function fromHttpException(error: HttpExceptionLike): RestErrorResponse {
+function fromHttpException(error: HttpExceptionLike): RestErrorResponse | undefined {
   const status = error.getStatus();
+  if (!isFinalStatus(status)) return undefined;
   if (status >= 500 && status !== 503) return { ...new ServerError().answer, status };
   const message = messageOf(error.getResponse());
   return status === 403 && message === NEST_FORBIDDEN
