@@ -38,6 +38,7 @@ const BEGIN = 'BEGIN TRANSACTION';
 /** SQLite's error for `BEGIN` inside a transaction. */
 const ALREADY_IN_TRANSACTION = /within a transaction/i;
 const COMMIT = 'COMMIT';
+const ROLLBACK = 'ROLLBACK';
 
 /** The replacement of a statement that need not run, such as the `ROLLBACK` of a transaction that has already ended. */
 const NO_OP: DriverStatement = {
@@ -89,6 +90,8 @@ export class SqliteConnection {
   private readonly adapterContext = new AsyncContext<{ isFinished: boolean }>();
   /** True while TypeORM begins a transaction that SQLite has already begun. */
   private isBegun = false;
+  /** Whether a ROLLBACK has ended the transaction that began last. */
+  private hasRolledBack = false;
   /** How long a COMMIT of this adapter is retried, in milliseconds. */
   private patience: number | undefined;
 
@@ -264,12 +267,15 @@ export class SqliteConnection {
 
   /**
    * False for a statement that is already done: the BEGIN of the adapter's transaction, and the ROLLBACK of one that
-   * SQLite has rolled back.
+   * SQLite has rolled back. A second ROLLBACK fails as without this package: TypeORM would count one transaction too few.
    */
   private mustRun(sql: string, runner: SqliteRunner): boolean {
+    const hadRolledBack = this.hasRolledBack;
+    if (sql === BEGIN) this.hasRolledBack = false;
+    else if (sql === ROLLBACK) this.hasRolledBack = true;
     if (this.isBegun && sql === BEGIN) return false;
     if (runner.transactionDepth === 0 || this.isInTransaction) return true;
-    if (/^\s*ROLLBACK/i.test(sql)) return false;
+    if (/^\s*ROLLBACK/i.test(sql)) return sql === ROLLBACK && hadRolledBack;
     throw new TransactionRolledBack();
   }
 }
