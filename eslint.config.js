@@ -23,6 +23,9 @@ const WEAK_KEYS = {
     'src/adapters/typeorm/write/direct-writer.ts',
     'src/adapters/typeorm/write/trees/materialized-path.ts',
   ],
+  'errors that transformers of the application throw': [
+    'src/adapters/typeorm/metadata/transformer-errors.ts',
+  ],
   'values of JSON, and entities and drivers that the package has loaded or made itself': [
     'src/core/values/exact-numbers.ts',
     'src/adapters/typeorm/unreadable-json.ts',

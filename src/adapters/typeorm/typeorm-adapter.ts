@@ -26,6 +26,7 @@ import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
 import { tableProblems } from './metadata/table-problems.js';
 import { restrictSubtypeListeners } from './metadata/subtype-listeners.js';
+import { traceTransformers } from './metadata/transformer-errors.js';
 import { engineWarnings } from './metadata/table-engines.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './data-source-dialect.js';
@@ -90,6 +91,7 @@ export class TypeOrmAdapter implements DataAdapter {
   ) {
     this.dialect = chooseDialect(dataSource);
     restrictSubtypeListeners(dataSource);
+    traceTransformers(dataSource);
     this.tables = new Tables(dataSource);
     this.subtypeTables = new JsonSubtypeTables(this.dialect.json);
     this.texts = new TextColumns(dataSource);

@@ -10,6 +10,7 @@ import type { ColumnValue } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { candidateStatement } from '../../../sql/candidate-query.js';
 import type { CandidateRow, CandidateValue } from '../../../sql/candidate-query.js';
+import { failedConversion } from '../metadata/transformer-errors.js';
 import { listensTo } from './subscriber-events.js';
 import type { WriterTools } from './row-writer.js';
 
@@ -119,9 +120,17 @@ export class CandidateRows {
     const value: unknown = isEntity(related)
       ? column.referencedColumn?.getEntityValue(related)
       : column.getEntityValue(entity);
-    return value === undefined || typeof value === 'function'
-      ? value
-      : (this.driver.preparePersistentValue(value, column) as unknown);
+    return value === undefined || typeof value === 'function' ? value : this.converted(value, column);
+  }
+
+  /** Undefined, as a value that is not written, if the transformer throws on it. */
+  private converted(value: unknown, column: ColumnMetadata): unknown {
+    try {
+      return this.driver.preparePersistentValue(value, column) as unknown;
+    } catch (error) {
+      if (failedConversion(error)) return undefined;
+      throw error;
+    }
   }
 
   /** The value that TypeORM's INSERT writes; undefined if the database generates a value that is unknown here. */

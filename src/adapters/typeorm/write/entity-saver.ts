@@ -6,6 +6,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
 import { classOf } from '../metadata/inheritance.js';
+import { failedConversion } from '../metadata/transformer-errors.js';
 import {
   changedValues,
   columnIds,
@@ -22,6 +23,7 @@ import type { StoredJsonValues } from './precise-values.js';
 import type { ListenerRelations } from './listener-relations.js';
 import type { LoadedEntities, LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
+import { listensTo } from './subscriber-events.js';
 import { sharesColumns, withCarriers, withSharedColumns, writeOnce } from './shared-columns.js';
 import type { SharedUpdate } from './shared-columns.js';
 import { computedColumns } from './update-rules.js';
@@ -87,11 +89,27 @@ export class EntitySaver {
    * changes its primary key, which `save` would take for another row (contract 2.11).
    */
   update(entity: ObjectLiteral, change: Change, runner: QueryRunner): Promise<readonly ColumnValue[]> {
-    const write = (): Promise<readonly ColumnValue[]> =>
-      this.comparesJson(entity, change)
-        ? this.saveEntity(entity, change, runner)
-        : this.updateByKey(entity, change, runner);
+    const write = async (): Promise<readonly ColumnValue[]> => {
+      if (!this.comparesJson(entity, change)) return this.updateByKey(entity, change, runner);
+      try {
+        return await this.saveEntity(entity, change, runner);
+      } catch (error) {
+        // TypeORM converts all stored values to compare them, before it calls a listener.
+        if (failedConversion(error)?.by !== 'to' || this.hasUpdateListeners()) throw error;
+        return this.updateByKey(entity, change, runner);
+      }
+    };
     return this.parts.dropped ? this.parts.dropped.update(entity, { change, runner }, write) : write();
+  }
+
+  private hasUpdateListeners(): boolean {
+    const { metadata, dataSource } = this.tools.tables.of(this.resource);
+    return (
+      metadata.beforeUpdateListeners.length + metadata.afterUpdateListeners.length > 0 ||
+      dataSource.subscribers.some(
+        (each) => (each.beforeUpdate ?? each.afterUpdate) !== undefined && listensTo(each, metadata),
+      )
+    );
   }
 
   /** Whether `update` leaves stored JSON that a body repeats as it is. A statement by the key writes it. */
@@ -250,7 +268,10 @@ async function saveWithout(
 ): Promise<void> {
   const hidden = relations.filter(({ relation, value }) => relation.getEntityValue(entity) === value);
   for (const { relation } of hidden) setRelation(entity, relation, undefined);
-  await save();
-  for (const { relation, value } of hidden)
-    if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, value);
+  try {
+    await save();
+  } finally {
+    for (const { relation, value } of hidden)
+      if (relation.getEntityValue(entity) === undefined) setRelation(entity, relation, value);
+  }
 }

@@ -2,22 +2,16 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { conjunction } from '../../../core/query/condition.js';
-import type { Condition } from '../../../core/query/condition.js';
-import type {
-  ColumnValue,
-  CreatePlan,
-  DeletePlan,
-  FieldValues,
-  UpdatePlan,
-} from '../../../core/query/plan.js';
+import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { WrittenValues } from './candidate-rows.js';
+import { convertingValues } from './conversion-errors.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { entityErrors } from './entity-errors.js';
 import { DroppedRow, DroppedRows } from './dropped-rows.js';
-import { assertExactKey } from './exact-keys.js';
+import { assertExactKey, exactIdentity } from './exact-keys.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
@@ -123,14 +117,18 @@ export class EntityWriter extends StepWriter {
   ): Promise<Row> {
     await this.runBeforeWrite(plan, { entity, referenced, runner });
     await this.related?.load(entity, runner);
-    const arrays = await this.saver.insert(entity, runner);
-    const identity = this.givenIdentity(identityOf(entity, this.resource, this.metadata), plan.values);
+    const arrays = await convertingValues(plan, this.metadata, () => this.saver.insert(entity, runner));
+    const identity = exactIdentity(
+      identityOf(entity, this.resource, this.metadata),
+      plan.values,
+      this.resource,
+    );
     assertExactKey(identity, this.resource);
     await this.tree?.insert(entity, identity[0] ?? null, runner);
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity }, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    const row = await this.readBack(identity, plan.where, runner);
+    const row = await this.readBack(identity, plan, runner);
     await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
     return row;
   }
@@ -243,13 +241,14 @@ export class EntityWriter extends StepWriter {
     const hooked = await this.runBeforeWrite(plan, { entity, referenced: given.referenced, runner });
     const change = hooked ? { ...given, decided: mergeColumns(given.decided, hooked) } : given;
     const stored = this.saver.comparesJson(entity, change) ? change.storedJson : undefined;
+    const update = (): Promise<readonly ColumnValue[]> => this.saver.update(entity, change, runner);
     const arrays =
-      plan.values.size > 0 || change.hooked ? await this.saver.update(entity, change, runner) : [];
+      plan.values.size > 0 || change.hooked ? await convertingValues(plan, this.metadata, update) : [];
     const identity = identityOf(entity, this.resource, this.metadata);
     const precise = this.precise?.ofUpdated(entity, plan.values, stored) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    const row = await this.readBack(identity, plan.after, runner);
+    const row = await this.readBack(identity, plan, runner);
     await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
     return row;
   }
@@ -289,25 +288,20 @@ export class EntityWriter extends StepWriter {
     return true;
   }
 
-  /** The key of the body, unrounded, or the key that the database has generated. */
-  private givenIdentity(made: readonly Json[], values: FieldValues): readonly Json[] {
-    return this.resource.identity.map((column, index) => {
-      const field = this.resource.fields.find(
-        (each) => each.kind === 'column' && each.column.id === column.id,
-      );
-      const given = field && values.get(field.name);
-      return given === undefined || column.type.kind !== 'bigint' ? (made[index] ?? null) : (given as Json);
-    });
-  }
-
   /**
    * Reads the written row.
    * @throws PermissionDenied if the caller is not permitted to have it; DroppedRow if it is not there: a trigger has changed its key, or the
    * view does not show it.
    */
-  private async readBack(identity: readonly Json[], condition: Condition, runner: QueryRunner): Promise<Row> {
+  private async readBack(
+    identity: readonly Json[],
+    plan: CreatePlan | UpdatePlan,
+    runner: QueryRunner,
+  ): Promise<Row> {
     const stored = this.entities.conditionOf(identity);
-    const row = await this.tools.reader.retrieveWithin(conjunction([stored, condition]), runner);
+    const where = conjunction([stored, plan.kind === 'create' ? plan.where : plan.after]);
+    const read = (): Promise<Row | undefined> => this.tools.reader.retrieveWithin(where, runner);
+    const row = await convertingValues(plan, this.metadata, read);
     if (row) return row;
     throw (await this.tools.reader.retrieveWithin(stored, runner))
       ? new PermissionDenied()

@@ -1,4 +1,5 @@
 import type { Json } from '../../../core/errors/rest-exception.js';
+import type { FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 
 /**
@@ -11,4 +12,17 @@ export function assertExactKey(key: readonly (Json | undefined)[], { id }: Resou
       throw new Error(
         `The database has generated a key beyond ${Number.MAX_SAFE_INTEGER} for ${id}, which JSON does not hold exactly. The row is not stored. Lower the sequence of the table, or its largest key.`,
       );
+}
+
+/** The key of the body, unrounded, or the key that the database has generated. */
+export function exactIdentity(
+  made: readonly Json[],
+  values: FieldValues,
+  { identity, fields }: ResourceSchema,
+): readonly Json[] {
+  return identity.map((column, index) => {
+    const field = fields.find((each) => each.kind === 'column' && each.column.id === column.id);
+    const given = field && values.get(field.name);
+    return given === undefined || column.type.kind !== 'bigint' ? (made[index] ?? null) : (given as Json);
+  });
 }
