@@ -116,7 +116,10 @@ export class NotAcceptable extends RestException {
 export class RestrictedByReferrer extends RestException {
   readonly answer: RestErrorResponse;
 
-  constructor(change: 'deleted' | 'changed', referrer: string | undefined) {
+  constructor(
+    change: 'deleted' | 'changed',
+    readonly referrer: string | undefined,
+  ) {
     super('A foreign key of another object restricts this');
     const who = referrer === undefined ? 'other objects' : `objects of "${referrer}"`;
     this.answer = detail(409, `This object cannot be ${change}: ${who} still refer to it.`);

@@ -134,6 +134,11 @@ export interface Dialect extends TextSyntax {
   readonly indexColumns: ((table: NamedTable, index: string) => Statement) | undefined;
   /** A query with a row if the second table is the first one, a part of it, or a table of the view that it is. Undefined if it is the first one by its name. */
   partOf(table: NamedTable, part: ConstrainedTable & { readonly table: string }): Statement | undefined;
+  /**
+   * A query with a row if a foreign key from or to the table, or to one behind the view that it is, may be violated; undefined if
+   * errors name the table.
+   */
+  readonly foreignKeyAt: ((table: NamedTable) => Statement) | undefined;
   /** A query for the `name`, `type` and `sql` of views, and of tables whose constraints may delete other rows; undefined without such. */
   readonly definitions: string | undefined;
   /**

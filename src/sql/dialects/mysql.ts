@@ -57,6 +57,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     errorFor,
     definitions: undefined,
     restrictingTables: undefined,
+    foreignKeyAt: undefined,
     indexColumns: ({ name, database }, index) => ({
       // Of a view, the index is one of its tables.
       sql: `SELECT column_name AS c0 FROM (SELECT column_name, seq_in_index FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? UNION ALL SELECT NULL, 1 FROM information_schema.views WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?) i ORDER BY seq_in_index`,

@@ -27,11 +27,20 @@ export class ViolatedConstraints {
   async resolve(error: DatabaseError, metadata: EntityMetadata): Promise<DatabaseError | undefined> {
     const found = error.kind === 'unique' || error.kind === 'not-null' ? splitNames(error, metadata) : error;
     // A row to which others refer is not changed or deleted because of the constraint of their table.
-    if (found.kind === 'foreign-key' && found.isDangling !== true) return found;
+    if (found.kind === 'foreign-key' && found.isDangling !== true)
+      return (await this.hasForeignKey(metadata)) ? found : undefined;
     if ('table' in found && !(await this.isPart(found, metadata))) return undefined;
     if (found.kind !== 'unique') return found;
     const columns = await this.tools.indexes.of(found, metadata);
     return columns && { kind: 'unique', columns };
+  }
+
+  /** Whether a foreign key may connect the table with another one. True if the database names the table of the violated one. */
+  private async hasForeignKey(metadata: EntityMetadata): Promise<boolean> {
+    const { dialect, tables, connections } = this.tools;
+    const { tableName: name, database } = metadata;
+    const statement = dialect.foreignKeyAt?.({ path: tables.pathOf(metadata), name, database });
+    return !statement || (await connections.read(statement, 'primary')).length > 0;
   }
 
   /** Whether the table is that of the entity, a partition of it, or one that its view shows. True if it is not known. */

@@ -7,6 +7,7 @@ import type { Requester } from '../../../core/contracts/requester.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
+import { commitError } from './commit-error.js';
 import { rejectRepeatedRows } from './repeated-rows.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from '../read/key-lookups.js';
@@ -23,6 +24,13 @@ import {
   writeEach,
 } from './batch-steps.js';
 import type { StepOutcome } from './batch-steps.js';
+
+/** What a transaction has done, to locate an error of the database. */
+interface Progress {
+  /** The step that runs, or the last one that has run. */
+  current: { readonly step: PreparableWrite<StepOutcome>; readonly index: number } | undefined;
+  isWritten: boolean;
+}
 
 export interface BatchTools {
   readonly writerOf: (resource: ResourceSchema) => RowWriter;
@@ -54,25 +62,40 @@ export class BatchWriter {
       throwStepErrors(steps.map(({ errors }) => errors));
     const upserts = plan.steps.some(({ kind }) => kind === 'upsert');
     for (let attempt = 1; ; attempt++) {
-      let at: PreparableWrite<StepOutcome> | undefined;
-      let place = 0;
+      const progress: Progress = { current: undefined, isWritten: false };
       try {
         return await this.parts.tools.connections.transact(async (runner) => {
+          Object.assign(progress, { current: undefined, isWritten: false });
           await this.lockAll(plan, runner);
-          return writeEach(steps, { runner, plan, dialect: this.parts.tools.dialect }, (step, index) => {
-            at = step;
-            place = index;
+          const { dialect } = this.parts.tools;
+          const rows = await writeEach(steps, { runner, plan, dialect }, (step, index) => {
+            progress.current = { step, index };
           });
+          progress.isWritten = true;
+          return rows;
         }, requesterOf(plan));
       } catch (error) {
         if (error instanceof CompletionError) throw error.cause;
         if (upserts && attempt < MAX_ATTEMPTS && this.isUniqueViolation(error)) continue;
-        const translated = error instanceof BulkWriteError ? error : await at?.translateError(error);
-        if (!isInvalidInput(translated)) throw translated ?? error;
+        if (error instanceof BulkWriteError) throw error;
+        const { current, isWritten } = progress;
+        if (isWritten && steps.length > 1) throw await this.translateCommitError(error, plan);
+        const translated = await current?.step.translateError(error);
+        if (!current || !isInvalidInput(translated)) throw translated ?? error;
         await this.throwUncheckedErrors(plan, steps);
-        throw new BulkWriteError(new Map([[place, translated.fields]]));
+        throw new BulkWriteError(new Map([[current.index, translated.fields]]));
       }
     }
+  }
+
+  private translateCommitError(error: unknown, plan: BatchPlan): Promise<unknown> {
+    const { toolsOf } = this.parts;
+    const recheck = async (): Promise<void> => {
+      const steps = await this.prepareSteps(plan);
+      throwStepErrors(steps.map(({ errors }) => errors));
+      await this.throwUncheckedErrors(plan, steps);
+    };
+    return commitError(error, plan, { toolsOf, recheck });
   }
 
   private isUniqueViolation(error: unknown): boolean {

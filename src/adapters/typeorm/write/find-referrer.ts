@@ -1,6 +1,5 @@
 import type { EntityMetadata } from 'typeorm';
 import { RestrictedByReferrer } from '../../../core/errors/http-exceptions.js';
-import type { RestException } from '../../../core/errors/rest-exception.js';
 import type { DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import { writtenColumns } from '../../../core/schema/field.js';
 import { restricts } from '../metadata/describe-referrers.js';
@@ -28,22 +27,31 @@ interface Restricting {
 export async function deletionError(error: unknown, plan: DeletePlan, tools: WriterTools): Promise<unknown> {
   const refusal = await violatedConstraint(error, plan.resource, tools);
   if (!refusal) return error;
-  if (refusal.kind !== 'foreign-key' || refusal.isDangling === true)
-    return forbiddenDeletion(refusal, tools.triggerMessages) ?? error;
+  return (
+    (await restrictionError(plan, refusal, tools)) ??
+    forbiddenDeletion(refusal, tools.triggerMessages) ??
+    error
+  );
+}
+
+/** The 409 of a deletion or a change that foreign keys of other rows restrict; undefined if the error is another one. */
+export async function restrictionError(
+  plan: DeletePlan | UpdatePlan,
+  refusal: DatabaseError,
+  tools: WriterTools,
+): Promise<RestrictedByReferrer | undefined> {
+  if (refusal.kind !== 'foreign-key' || refusal.isDangling === true) return undefined;
+  if (plan.kind === 'update') return referredUpdateError(plan, refusal, tools);
   const restricting = await restrictingKeys(plan, refusal, tools);
   return new RestrictedByReferrer('deleted', await findReferrer(plan, restricting, tools));
 }
 
-/**
- * The 409 of an update of columns to which other rows refer. Undefined if the foreign key may be one of the row itself: SQLite
- * does not say whose it is.
- */
-export async function referredUpdateError(
+/** Undefined if the foreign key may be one of the row itself: SQLite does not say whose it is. */
+async function referredUpdateError(
   plan: UpdatePlan,
   refusal: Refusal,
   tools: WriterTools,
-): Promise<RestException | undefined> {
-  if (refusal.isDangling === true) return undefined;
+): Promise<RestrictedByReferrer | undefined> {
   const { tableName } = tools.tables.of(plan.resource).metadata;
   const isOfOthers = refusal.table !== undefined && refusal.table !== tableName;
   if (!isOfOthers && uncheckedKey(plan, plan.resource)) return undefined;

@@ -16,9 +16,10 @@ import type { KeyLookup } from '../read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
-import { deletionError, referredUpdateError } from './find-referrer.js';
+import { deletionError, restrictionError } from './find-referrer.js';
 import { constraintError } from './constraint-errors.js';
 import { violatedConstraint } from './violated-constraint.js';
+import { noRelatedObject } from './translate-write-error.js';
 import { TableKind } from './table-kind.js';
 import { runHook } from './run-hook.js';
 
@@ -202,11 +203,8 @@ export class JunctionWriter extends StepWriter {
         return new PermissionDenied();
     }
     if (!refusal) return notStored();
-    const referred =
-      refusal.kind === 'foreign-key' && plan.kind === 'update'
-        ? await referredUpdateError(plan, refusal, this.tools)
-        : undefined;
-    return referred ?? this.refused(refusal) ?? error;
+    const restricted = plan.kind === 'update' ? await restrictionError(plan, refusal, this.tools) : undefined;
+    return restricted ?? this.refused(refusal) ?? error;
   }
 
   private refused(refusal: DatabaseError): unknown {
@@ -216,7 +214,7 @@ export class JunctionWriter extends StepWriter {
         return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
       }
       case 'foreign-key':
-        return InvalidInput.ofNoField('A related object does not exist.');
+        return noRelatedObject();
       case 'check':
       case 'not-null':
       case 'raised':

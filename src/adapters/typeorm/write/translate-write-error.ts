@@ -7,7 +7,7 @@ import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import { DroppedRow, notStored } from './dropped-rows.js';
 import { underSentNames } from './duplicate-references.js';
-import { referredUpdateError } from './find-referrer.js';
+import { restrictionError } from './find-referrer.js';
 import { constraintError } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
 import { violatedConstraint } from './violated-constraint.js';
@@ -53,7 +53,7 @@ export async function translateWriteError(
   if (ROW_CONSTRAINTS.has(refusal.kind) && !(await isPermitted())) return new PermissionDenied();
   if (refusal.kind === 'foreign-key')
     return (
-      (plan.kind === 'update' ? await referredUpdateError(plan, refusal, tools) : undefined) ??
+      (plan.kind === 'update' ? await restrictionError(plan, refusal, tools) : undefined) ??
       danglingKey(plan, resource)
     );
   const { triggerMessages } = tools;
@@ -64,7 +64,7 @@ export async function translateWriteError(
  * False if the database cannot make a key that the body does not have, because its sequence is behind the stored keys or
  * exhausted, or if it misses a value that the body has.
  */
-function isOfBody(
+export function isOfBody(
   refusal: DatabaseError,
   { kind, values }: TranslatedWriteError['plan'],
   { resource, metadata }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata },
@@ -100,5 +100,9 @@ function danglingKey(plan: TranslatedWriteError['plan'], resource: ResourceSchem
   const unchecked = uncheckedKey(plan, resource);
   return unchecked
     ? new InvalidInput(errorAt(unchecked.path, noSuchKey(String(unchecked.value))))
-    : InvalidInput.ofNoField('A related object does not exist.');
+    : noRelatedObject();
+}
+
+export function noRelatedObject(): InvalidInput {
+  return InvalidInput.ofNoField('A related object does not exist.');
 }
