@@ -378,6 +378,11 @@ describe.each(SETTINGS)('a body of an action, in an application %s', (name, sett
     expect(
       (await started.client.post(`${ITEM}plain/`, undefined, typed('', '', { 'content-length': '0' }))).json,
     ).toEqual({ ran: true, body: null });
+    for (const type of ['image/x', 'multipart/form-data; boundary=x', 'application/merge-patch+json'])
+      for (const path of [`${ITEM}purge/`, `${ITEM}plain/`, `${ITEM}${id}/subs/`]) {
+        const { status, json } = await started.client.post(path, undefined, typed('', type));
+        expect([type, path, status < 300, json]).toEqual([type, path, true, { ran: true, body: null }]);
+      }
     expect((await started.client.delete(`${ITEM}purge/`)).json).toEqual({ ran: true, body: null });
     for (const path of [`${ITEM}purge/`, `${ITEM}plain/`, TASK]) {
       const chunked = { 'content-type': JSON_TYPE, 'transfer-encoding': 'chunked' };

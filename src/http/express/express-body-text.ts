@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { parseContentCoding, toText } from '../read-body.js';
 import { Utf8Check } from '../utf8-check.js';
 
@@ -32,9 +32,9 @@ interface PushTarget extends Pick<Readable, 'listenerCount'> {
  */
 export function checkBodyText(application: unknown): void {
   const request = (application as { readonly request?: unknown } | null)?.request;
-  if (!(request instanceof IncomingMessage)) return;
-  // Express's request prototype inherits both methods from Node.
-  const node = IncomingMessage.prototype;
+  if (!(request instanceof Readable)) return;
+  // Express's request prototype inherits both methods from Node, of HTTP/1 or HTTP/2.
+  const node = Readable.prototype;
   defineMethod(
     request,
     'push',

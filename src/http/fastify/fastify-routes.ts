@@ -76,6 +76,8 @@ export class FastifyRoutes {
     instance.register((child, _options, done) => {
       child.removeContentTypeParser('application/json');
       child.addContentTypeParser('application/json', createActionParser(child));
+      // Without a parser Fastify rejects a media type, whether or not there is a body.
+      if (!child.hasContentTypeParser('*')) child.addContentTypeParser('*', createDeferringParser(child));
       this.registerActions(child);
       done();
     });

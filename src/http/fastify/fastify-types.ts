@@ -95,6 +95,7 @@ export interface FastifyInstance {
     onProtoPoisoning: string,
     onConstructorPoisoning: string,
   ): (request: undefined, body: string, done: (error: Error | null, value?: unknown) => void) => void;
+  hasContentTypeParser(type: string): boolean;
   addContentTypeParser(type: string, parser: FastifyParser): unknown;
   removeContentTypeParser(type: string): unknown;
   removeAllContentTypeParsers(): unknown;
