@@ -64,9 +64,9 @@ describe.each(
 test.each<readonly [DataType, unknown]>([
   [{ kind: 'integer', min: 0, max: 9 }, 10],
   [{ kind: 'bigint', min: 0n, max: 9n }, 'many'],
-  [{ kind: 'decimal' }, '1e2'],
+  [{ kind: 'decimal' }, '1e400'],
   [{ kind: 'decimal', unsigned: true }, '-1'],
-  [{ kind: 'decimal', exact: 15 }, '1e2'],
+  [{ kind: 'decimal', exact: 15 }, '1e400'],
   [{ kind: 'string', trim: true }, ''],
   [{ kind: 'string', trim: true }, '  '],
   [{ kind: 'string', trim: true, maxLength: 2 }, 'abc'],

@@ -9,7 +9,7 @@ const SURE_DIGITS = 18;
 export const INTERVAL =
   '^P(?!$)(-?\\d+Y)?(-?\\d+M)?(-?\\d+D)?(T(?=[-\\d])(-?\\d+H)?(-?\\d+M)?(-?\\d+(\\.\\d+)?S)?)?$';
 
-/** A decimal of a response. Databases with limited digits represent a longer number with an exponent, which bodies may not have. */
+/** A decimal of a response. Databases with limited digits represent a longer number with an exponent, which is not described for bodies. */
 export function shownDecimal({ unsigned, exact }: TypeOf<'decimal'>): string {
   const exponent = exact === undefined ? '' : '(e[+-]\\d+)?';
   return `^${signOf(unsigned)}\\d+(\\.\\d+)?${exponent}$`;

@@ -295,13 +295,18 @@ onEachDatabase('a body', (database) => {
       ['1234.567', ['Ensure that there are no more than 6 digits in total.']],
       ['123.456', ['Ensure that there are no more than 2 decimal places.']],
       ['12345', ['Ensure that there are no more than 4 digits before the decimal point.']],
+      ['1e6', ['Ensure that there are no more than 6 digits in total.']],
+      ['1e-3', ['Ensure that there are no more than 2 decimal places.']],
       [0.1234567890123456, ['Send this number as a string.']],
       [9007199254740993, ['Send this number as a string.']],
-      ...['NaN', 'Infinity', '1e2', '.', '', 'x', true, [], {}].map((wrong) => [wrong, NO_NUMBER] as const),
+      ...['NaN', 'Infinity', '1e', '1e400', '1e1000000', '.', '', 'x', true, [], {}].map(
+        (wrong) => [wrong, NO_NUMBER] as const,
+      ),
     ];
     for (const [price, messages] of cases)
       expect([price, await refused({ title: 'Pen', maker, price })]).toEqual([price, { price: messages }]);
     expect(await accepted({ price: '-9999.99' })).toMatchObject({ price: '-9999.99' });
+    expect(await accepted({ price: '2E+1' })).toMatchObject({ price: '20.00' });
   });
 
   test('is refused values outside an enum under the field', async () => {

@@ -17,7 +17,7 @@ export const EXCEPTIONS = [
   'a member of an enum, as a text or a number',
   'a member of a set twice',
   'a blank text, for no related object',
-  'a number with a sign, or without digits before or behind its point',
+  'a number with a sign or an exponent, or without digits before or behind its point',
 ] as const;
 
 export type Exception = (typeof EXCEPTIONS)[number];
@@ -125,10 +125,10 @@ export class Canonical {
     if (
       (schema.format === 'decimal' || schema.format === 'int64') &&
       NUMBER_TEXT.test(text) &&
-      !/e/i.test(text)
+      (schema.format === 'decimal' || !/e/i.test(text))
     )
       return this.by(
-        'a number with a sign, or without digits before or behind its point',
+        'a number with a sign or an exponent, or without digits before or behind its point',
         plain(text, schema),
       );
     return text;
@@ -167,6 +167,8 @@ function isInterval({ pattern }: Schema): boolean {
 }
 
 function plain(text: string, { format }: Schema): string {
+  if (/e/i.test(text))
+    return Number(text).toLocaleString('en', { useGrouping: false, maximumFractionDigits: 20 });
   const unsigned = text
     .replace(/^\+/, '')
     .replace(/^(-?)\./, '$10.')

@@ -46,6 +46,7 @@ export function decodedSegment(segment: string): string | undefined {
 function parseKeyPart(text: string, type: DataType): Json | undefined {
   if (text === '' || unstorableText(text) !== undefined) return undefined;
   if (type.kind === 'string') return text;
+  if (type.kind === 'decimal' && /e/i.test(text)) return undefined;
   const outcome = parseValue(text, type);
   if (outcome.errors) return undefined;
   const oneForm =

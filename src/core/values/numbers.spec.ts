@@ -218,6 +218,18 @@ describe('parseDecimal', () => {
     ['007.10', '7.10'],
     ['99999999.99', '99999999.99'],
     ['-99999999.99', '-99999999.99'],
+    ['2E+1', '20.00'],
+    ['2e1', '20.00'],
+    ['-1.25e+1', '-12.50'],
+    ['1250e-2', '12.50'],
+    ['.5e-1', '0.05'],
+    ['5.E1', '50.00'],
+    ['1e-2', '0.01'],
+    ['100e-4', '0.01'],
+    ['0.00001e+3', '0.01'],
+    ['+0e399', '0.00'],
+    ['-0e-5', '0.00'],
+    [' 1e2 ', '100.00'],
   ])('gives %j the digits of its column: %j', (input, value) => {
     expect(parseDecimal(input, MONEY)).toEqual({ value });
   });
@@ -232,6 +244,9 @@ describe('parseDecimal', () => {
     [-1.5e-10, '-0.00000000015'],
     [123456789012345, '123456789012345'],
     [0.123456789012345, '0.123456789012345'],
+    ['12345678901234567890e-25', '0.000001234567890123456789'],
+    ['1e399', `1${'0'.repeat(399)}`],
+    ['1e-399', `0.${'0'.repeat(398)}1`],
   ])('loses no digit of %j where the column has no limits', (input, value) => {
     expect(parseDecimal(input, FREE)).toEqual({ value });
   });
@@ -260,6 +275,13 @@ describe('parseDecimal', () => {
     expect(parseDecimal(input, MONEY)).toEqual(NO_NUMBER);
   });
 
+  test.each(['1e', 'e1', '.e1', '1e1.5', '1e1e1', '1 e1', '1e 1', '1e+-1', '1e400', '1e-401', '1e1000000'])(
+    'refuses %j, of no form or beyond its limits, in a column without limits',
+    (input) => {
+      expect(parseDecimal(input, FREE)).toEqual(NO_NUMBER);
+    },
+  );
+
   test.each<[input: unknown, message: string]>([
     ['12345678901', 'Ensure that there are no more than 10 digits in total.'],
     ['123456789.01', 'Ensure that there are no more than 10 digits in total.'],
@@ -269,6 +291,9 @@ describe('parseDecimal', () => {
     ['123456789', 'Ensure that there are no more than 8 digits before the decimal point.'],
     [123456789, 'Ensure that there are no more than 8 digits before the decimal point.'],
     ['9'.repeat(400), 'Ensure that there are no more than 10 digits in total.'],
+    ['1e11', 'Ensure that there are no more than 10 digits in total.'],
+    ['1e9', 'Ensure that there are no more than 8 digits before the decimal point.'],
+    ['1e-3', 'Ensure that there are no more than 2 decimal places.'],
   ])('names the limit that %j is beyond', (input, message) => {
     expect(parseDecimal(input, MONEY)).toEqual({ errors: [message] });
   });

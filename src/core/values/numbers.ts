@@ -8,6 +8,7 @@ const INTEGER_TEXT = /^[+-]?\d{1,1000}(?:\.0{1,20})?$/;
 
 const TOO_LONG = 'String value too large.';
 const DECIMAL_TEXT = /^([+-]?)(\d{0,400})(?:\.(\d{0,400}))?$/;
+const SCIENTIFIC_TEXT = /^([+-]?)(?=\.?\d)(\d{0,400})(?:\.(\d{0,400}))?[eE]([+-]?\d{1,3})$/;
 const FLOAT_TEXT = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
 
 /** Decimal digits that a JSON number is guaranteed to preserve (contract 5.6). */
@@ -60,7 +61,7 @@ export function parseDecimal(input: unknown, type: TypeOf<'decimal'>): Outcome<s
   const text = toDecimalText(input);
   if (text === undefined) return invalid('A valid number is required.');
   if (text === SEND_AS_STRING) return invalid(SEND_AS_STRING);
-  const parts = decimalParts(text);
+  const parts = decimalParts(withoutExponent(text));
   if (!parts) return invalid('A valid number is required.');
   const { sign, whole, fraction } = parts;
   const wholeDigits = whole.replace(/^0+/, '');
@@ -69,6 +70,17 @@ export function parseDecimal(input: unknown, type: TypeOf<'decimal'>): Outcome<s
   if (tooLong !== undefined) return invalid(tooLong);
   if (type.unsigned === true && sign === '-' && wholeDigits + fractionDigits !== '') return invalid(NEGATIVE);
   return valid(decimalForm(sign, wholeDigits, fractionDigits.padEnd(type.scale ?? 0, '0')));
+}
+
+/** Moves the point by the exponent: `-1.25e+1` is `-12.5`. Its three digits and `DECIMAL_TEXT` limit the zeros. */
+function withoutExponent(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = ''] = SCIENTIFIC_TEXT.exec(text) ?? [];
+  if (exponent === '') return text;
+  const power = Number(exponent);
+  const digits = '0'.repeat(Math.max(0, -power - whole.length)) + whole + fraction;
+  const point = Math.max(0, whole.length + power);
+  const moved = digits.padEnd(point, '0');
+  return `${sign}${moved.slice(0, point)}.${moved.slice(point)}`;
 }
 
 /** The sign, whole and fractional digits of a decimal; undefined without any digit. */

