@@ -143,8 +143,7 @@ function writabilityOf(
   const refers = foreignKeys.get(column.id);
   const key = refers === 'several' ? undefined : refers;
   // A single value does not identify the related row.
-  const shared =
-    key?.kind !== 'polymorphic' && (refers === 'several' || isTwinOfShownRelation(column, source));
+  const shared = key?.kind !== 'polymorphic' && isWrittenByRelations(column, source);
   const open = entity.writable && !column.generated && exposed(column, source).writable && !shared;
   const insertable = open && column.insertable;
   return {
@@ -181,6 +180,19 @@ function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): 
       relation.on.some((pair) => pair.near === column.id) &&
       isShownRelation(relation, source),
   );
+}
+
+function isWrittenByRelations(column: ColumnDescription, source: FieldSource): boolean {
+  const isShared = source.foreignKeys.get(column.id) === 'several' || isTwinOfShownRelation(column, source);
+  return isShared && !isOwnKey(column, source);
+}
+
+/** Whether an object may be named by a column of its key alone, because each relation that has the column may be null. */
+function isOwnKey(column: ColumnDescription, source: FieldSource): boolean {
+  const relations = source.entity.relations.flatMap((relation) =>
+    relation.kind === 'to-one' && relation.on.some(({ near }) => near === column.id) ? relation : [],
+  );
+  return column.primary && relations.length > 0 && relations.every(({ nullable }) => nullable);
 }
 
 function isShownRelation(relation: RelationDescription, source: FieldSource): boolean {
@@ -238,7 +250,8 @@ function toOnePart(
     description.kind === 'to-one' ? description : PLAIN_REFERENCE;
   const isWritten = relation.on.some(({ near }) => isPolymorphic(foreignKeys.get(near.id)));
   const open = entity.writable && exposed(description, source).writable && !isWritten;
-  const isInKey = relation.on.some(({ near }) => resource.identity.some(({ id }) => id === near.id));
+  // One that has other columns, too, can be changed by these.
+  const isInKey = relation.on.every(({ near }) => resource.identity.some(({ id }) => id === near.id));
   return {
     kind: 'to-one',
     relation,

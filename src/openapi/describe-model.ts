@@ -1,5 +1,4 @@
 import type { ColumnField, Field, InnerField } from '../core/schema/field.js';
-import { containsColumns } from '../core/schema/relation.js';
 import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import { isWritableIn, isWritable } from '../core/schema/field.js';
@@ -12,6 +11,7 @@ import {
   nullableSchema,
   valueSchema,
 } from './describe-value.js';
+import { fieldColumns } from '../core/query/readable-paths.js';
 import type { Expandable } from '../core/contracts/field-selection.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { labelsProperty } from './describe-labels.js';
@@ -194,14 +194,19 @@ function bodyFieldsSchema(fields: readonly Field[], operation: Writing): Schema 
   };
 }
 
-/** The fields that a body may have in the place of a relation: the plain column, and relations that have all of its columns. */
+/**
+ * The fields that a body may have in the place of a relation, or of a column of a relation and the key: the plain column, and relations
+ * that have all of its columns.
+ */
 function substitutes(field: Field, fields: readonly Field[]): readonly string[] {
-  if (field.kind !== 'to-one') return [];
+  if (field.kind !== 'to-one' && field.kind !== 'column') return [];
+  const columns = fieldColumns(field);
   const containing = fields.filter(
-    (other) => other !== field && other.kind === 'to-one' && containsColumns(other.relation, field.relation),
+    (other) =>
+      other !== field && other.kind === 'to-one' && columns.every((id) => fieldColumns(other).includes(id)),
   );
   return [
-    ...(field.foreignKeyAlias === undefined ? [] : [field.foreignKeyAlias]),
+    ...(field.kind === 'column' || field.foreignKeyAlias === undefined ? [] : [field.foreignKeyAlias]),
     ...containing.map(({ name }) => name),
   ];
 }

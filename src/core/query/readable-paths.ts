@@ -30,7 +30,11 @@ export function keyNames({ key, identity, fields }: ResourceSchema): readonly st
   // The key of a junction row in a nested URL is its other side, with the name `id`.
   if (identity.length > key.columns.length || key.via) return ['id'];
   const ids = new Set(key.columns.map(({ id }) => id));
-  return fields.filter((field) => fieldColumns(field).some((id) => ids.has(id))).map(({ name }) => name);
+  const isOfKey = (field: Field): boolean =>
+    field.kind === 'to-one'
+      ? fieldColumns(field).every((id) => ids.has(id))
+      : fieldColumns(field).some((id) => ids.has(id));
+  return fields.filter(isOfKey).map(({ name }) => name);
 }
 
 /** Whether a grant on a model makes one of its columns readable. A key is readable wherever the row is. */

@@ -96,16 +96,15 @@ function describeRelation(
   };
 }
 
-/** Relations are nullable by default, so a join column that the entity declares itself takes precedence. */
+/**
+ * Relations are nullable by default, so a join column that the entity declares itself takes precedence. A column of the key is never
+ * null, and leaves it to the others.
+ */
 function isNullableRelation(
   { isNullable: isOptional, joinColumns }: RelationMetadata,
   source: RelationSource,
 ): boolean {
-  return (
-    isOptional &&
-    !joinColumns.some((column) => column.isPrimary) &&
-    joinColumns.some((column) => acceptsNull(column, source))
-  );
+  return isOptional && joinColumns.some((column) => !column.isPrimary && acceptsNull(column, source));
 }
 
 /** `near` is the referencing column, `far` the referenced one. */

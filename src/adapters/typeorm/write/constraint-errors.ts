@@ -96,12 +96,12 @@ function fieldOfColumn(
   sent: FieldValues,
 ): Field | undefined {
   const exposed = resource.fields.filter((field) => field.readable || isAcceptedInBodies(field));
-  const relation = exposed.find(
-    (field) => field.kind === 'to-one' && field.relation.on.some((pair) => pair.near.id === column),
+  const holding = exposed.filter((field) => holdsColumn(field, column));
+  return (
+    holding.find((field) => field.kind === 'column' && isAcceptedInBodies(field) && sent.has(field.name)) ??
+    holding.find((field) => field.kind === 'to-one') ??
+    holding[0]
   );
-  const alias = relation?.kind === 'to-one' ? relation.foreignKeyAlias : undefined;
-  if (alias !== undefined && sent.has(alias)) return resource.fieldsByName.get(alias);
-  return relation ?? exposed.find((field) => holdsColumn(field, column));
 }
 
 function holdsColumn(field: Field, column: string | undefined): boolean {

@@ -6,11 +6,11 @@ import type { ToOneRelation } from '../../../core/schema/relation.js';
 
 /**
  * A key of a body, and the value of each column of its relation; null empties the relation, and undefined is a key of no
- * object, which has its error.
+ * object, which has its error. Without a relation, a column of the object's own key.
  */
 export interface KeySource {
   readonly path: readonly string[];
-  readonly relation: ToOneRelation;
+  readonly relation: ToOneRelation | undefined;
   readonly values: ColumnValues | null | undefined;
 }
 
@@ -19,10 +19,12 @@ export type ColumnValues = ReadonlyMap<string, Json>;
 
 /** What decides about columns beside the keys of a body (contract 5.17). */
 export interface OtherSources {
-  /** Takes precedence over the body: the URL and the application. */
+  /** Takes precedence over the body: the URL and the application; in a change, the object's own key. */
   readonly higher: ColumnValues;
   /** The row under change; undefined for a new one. */
   readonly stored: ColumnValues | undefined;
+  /** The columns of the object's key, which are never null. */
+  readonly key: ReadonlySet<string>;
   /** All forward relations of the model, exposed or not. */
   readonly relations: readonly ToOneRelation[];
   /** The name under which the caller knows a relation. */
@@ -38,6 +40,7 @@ export interface Decision {
 }
 
 const OVERRULED = 'This key has another value of a column that is set by the server.';
+const OWN_KEY = 'This key has another value of a column of the key of this object, which does not change.';
 const NULL = 'This field may not be null.';
 
 /** Decides the value of each column of the keys in a body. */
@@ -45,11 +48,13 @@ export function decideColumns(sources: readonly KeySource[], others: OtherSource
   const columns = new Map(others.higher);
   const errors = emptyFieldErrors();
   const setBy = new Map<string, KeySource>();
+  const overruled = others.stored ? OWN_KEY : OVERRULED;
   for (const source of sources) {
     for (const [id, value] of source.values ?? []) {
       const other = setBy.get(id);
       if (!columns.has(id)) setBy.set(id, source);
-      else if (!isSameValue(columns.get(id), value)) addErrors(errors, disagreement(source, other));
+      else if (!isSameValue(columns.get(id), value))
+        addErrors(errors, other ? disagreement(source, other) : errorAt(source.path, overruled));
       if (!columns.has(id)) columns.set(id, value);
     }
   }
@@ -60,13 +65,21 @@ export function decideColumns(sources: readonly KeySource[], others: OtherSource
     if (!column.nullable && source.relation.on.length > 1) addErrors(errors, errorAt(source.path, NULL));
   }
   for (const source of sources)
-    if (source.values === null) addErrors(errors, nullErrors(source, { columns, setBy }, others));
+    if (isEmptying(source)) addErrors(errors, nullErrors(source, { columns, setBy }, others));
   addErrors(errors, unnamedErrors(sources, { columns, setBy }, others));
   return { columns, errors };
 }
 
-function disagreement(source: KeySource, other: KeySource | undefined): FieldErrors {
-  if (!other) return errorAt(source.path, OVERRULED);
+/** A relation that a body empties. */
+interface EmptyingKey extends KeySource {
+  readonly relation: ToOneRelation;
+}
+
+function isEmptying(source: KeySource): source is EmptyingKey {
+  return source.values === null && source.relation !== undefined;
+}
+
+function disagreement(source: KeySource, other: KeySource): FieldErrors {
   const errors = errorAt(source.path, disagreeing(other));
   addErrors(errors, errorAt(other.path, disagreeing(source)));
   return errors;
@@ -83,15 +96,15 @@ function disagreeing({ path }: KeySource): string {
 function emptiedColumns(
   sources: readonly KeySource[],
   decided: ColumnValues,
-  { stored, relations }: OtherSources,
-): ReadonlyMap<Column, KeySource> {
-  const nulls = sources.filter(({ values }) => values === null);
+  { stored, relations, key }: OtherSources,
+): ReadonlyMap<Column, EmptyingKey> {
+  const nulls = sources.filter(isEmptying);
   const isEmptied = (relation: ToOneRelation): boolean =>
     nulls.some((source) => hasSameColumns(source.relation, relation));
-  const emptied = new Map<Column, KeySource>();
+  const emptied = new Map<Column, EmptyingKey>();
   for (const source of nulls)
     for (const { near } of source.relation.on) {
-      if (decided.has(near.id)) continue;
+      if (decided.has(near.id) || key.has(near.id)) continue;
       const isOwn = relations.every((relation) => !hasColumn(relation, near.id) || isEmptied(relation));
       if (isOwn || (!stored && near.nullable)) emptied.set(near, source);
     }
@@ -105,7 +118,7 @@ interface Decided {
 
 /** The errors of a null that leaves the relation with a key. */
 function nullErrors(
-  { path, relation }: KeySource,
+  { path, relation }: EmptyingKey,
   { columns, setBy }: Decided,
   { stored, relations, nameOf }: OtherSources,
 ): FieldErrors {
@@ -114,7 +127,7 @@ function nullErrors(
     return emptyFieldErrors();
   const other = ids.flatMap((id) => setBy.get(id) ?? [])[0];
   if (other) return disagreement({ path, relation, values: null }, other);
-  if (ids.some((id) => columns.has(id))) return errorAt(path, OVERRULED);
+  if (!stored && ids.some((id) => columns.has(id))) return errorAt(path, OVERRULED);
   const sharing = relations.find((each) => each !== relation && ids.some((id) => hasColumn(each, id)));
   return errorAt(path, sharing ? `${NULL} ${emptying(nameOf(sharing))}` : NULL);
 }
@@ -151,10 +164,9 @@ function changing(name: string | undefined, isOpen: boolean): string {
 }
 
 /** Whether a key decides about all columns of another relation. */
-function implies(source: KeySource, relation: ToOneRelation): boolean {
-  return source.values === null
-    ? hasSameColumns(source.relation, relation)
-    : containsColumns(source.relation, relation);
+function implies({ relation: sent, values }: KeySource, relation: ToOneRelation): boolean {
+  if (!sent) return false;
+  return values === null ? hasSameColumns(sent, relation) : containsColumns(sent, relation);
 }
 
 /** The columns by which a relation refers to another row than before. A relation with a null refers to none. */

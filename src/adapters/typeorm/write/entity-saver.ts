@@ -75,7 +75,7 @@ export class EntitySaver {
     this.metadata = metadata;
     this.computed = computedColumns(resource, metadata, { dataSource, dialect: tools.dialect }) ?? [];
     this.sharesColumns = sharesColumns(this.metadata);
-    this.saves = canSaveEmbedded(this.metadata);
+    this.saves = canSaveEmbedded(this.metadata) && canSaveKey(this.metadata);
     this.arrays = JsonArrays.of(resource, this.metadata);
   }
 
@@ -257,6 +257,13 @@ function canSaveEmbedded({ embeddeds }: Pick<EntityMetadata, 'embeddeds'>): bool
       canSaveEmbedded(embedded) &&
       (embedded.columns.some((column) => !column.isVirtual) ||
         !embedded.relations.some((relation) => relation.isWithJoinColumn)),
+  );
+}
+
+/** False for a key with a column of a composite foreign key: TypeORM takes another related key for that of another row. */
+function canSaveKey({ primaryColumns }: EntityMetadata): boolean {
+  return primaryColumns.every(
+    ({ relationMetadata }) => !relationMetadata || relationMetadata.joinColumns.length === 1,
   );
 }
 

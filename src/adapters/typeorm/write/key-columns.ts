@@ -3,25 +3,20 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
-import type { ColumnValue, CreatePlan, FieldValues } from '../../../core/query/plan.js';
+import type { ColumnValue, CreatePlan } from '../../../core/query/plan.js';
 import type { Column } from '../../../core/schema/column.js';
 import { isAcceptedInBodies } from '../../../core/schema/field.js';
-import type { Field } from '../../../core/schema/field.js';
+import type { ColumnField, Field } from '../../../core/schema/field.js';
 import type { ToOneRelation } from '../../../core/schema/relation.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { toFieldValues } from '../../../core/values/duplicate-references.js';
 import { decideColumns, hasColumn, isSameValue } from './decide-columns.js';
 import type { ColumnValues, KeySource } from './decide-columns.js';
 import { setColumns } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
+import { keySources, ownKeySource } from './key-sources.js';
+import type { Keys } from './key-sources.js';
 import { fromProperty } from './property-values.js';
 import { NO_ERRORS } from './row-writer.js';
-
-/** The keys in a body, and the rows that were found for them. */
-interface Keys {
-  readonly values: FieldValues;
-  readonly referenced: ReferencedValues;
-}
 
 /**
  * A change with its keys: the fields as the caller may write them, those that the URL sets, and the stored values of the
@@ -43,14 +38,16 @@ export interface KeyProperties {
 type RelatedValues = ReadonlyMap<string, Json> | null | undefined;
 
 const NO_COLUMNS: readonly ColumnValue[] = [];
-const NO_VALUES: ColumnValues = new Map();
 
 /** Decides about columns that several properties of an entity write: relations, and plain columns of their foreign keys (contract 5.17). */
 export class KeyColumns {
   /** The columns of several relations. */
   readonly shared: ReadonlySet<string>;
-  /** All columns of relations that share one. */
+  /** All columns of relations that share one with another relation, or with the key of the object. */
   readonly overlapping: readonly Column[];
+
+  /** Those of the object's own key that relations have, too, and bodies may name. */
+  private readonly ownColumns: readonly ColumnField[];
 
   private constructor(
     private readonly resource: ResourceSchema,
@@ -58,11 +55,20 @@ export class KeyColumns {
     private readonly relations: readonly ToOneRelation[],
   ) {
     this.shared = sharedColumns(relations);
-    const overlapping = relations.filter((relation) =>
-      [...this.shared].some((id) => hasColumn(relation, id)),
+    const overlapping = relations.filter(
+      (relation) =>
+        [...this.shared].some((id) => hasColumn(relation, id)) ||
+        (resource.identity.some(({ id }) => hasColumn(relation, id)) && !isOfKey(relation, resource)),
     );
     const columns = overlapping.flatMap(({ on }) => on.map(({ near }) => [near.id, near] as const));
     this.overlapping = [...new Map(columns).values()];
+    this.ownColumns = resource.fields.filter(
+      (field): field is ColumnField =>
+        field.kind === 'column' &&
+        !field.refers &&
+        resource.identity.some(({ id }) => id === field.column.id) &&
+        this.isOfRelation(field.column.id),
+    );
   }
 
   /** Undefined if each column has one property. */
@@ -82,13 +88,13 @@ export class KeyColumns {
 
   /** Assigns the columns of a new row. Returns the errors of keys that disagree. */
   assignNew(entity: ObjectLiteral, plan: CreatePlan, referenced: ReferencedValues): FieldErrors {
-    const sources = keySources(this.resource.fields, { values: plan.values, referenced });
+    const sources = this.keySources({ values: plan.values, referenced });
     const higher = valuesOf([...plan.added, ...plan.fixed]);
     const { columns, errors } = this.decide(sources, higher, undefined);
     setColumns(entity, this.metadata, this.toColumnValues(columns));
     // A shared column that is left to its default.
     for (const { relation, values } of sources)
-      for (const { near } of values === null ? relation.on : [])
+      for (const { near } of (values === null && relation?.on) || [])
         if (!columns.has(near.id)) this.plainColumn(near.id)?.setEntityValue(entity, undefined);
     return errors;
   }
@@ -102,9 +108,29 @@ export class KeyColumns {
     { stored: read, fields, given, ...keys }: ChangedKeys,
   ): { readonly disagreements: FieldErrors; readonly decided: readonly ColumnValue[] } {
     const stored = new Map(this.overlapping.map(({ id }, index) => [id, read[index] ?? null]));
-    const sources = keySources(this.resource.fields, keys);
-    const { columns, errors } = this.decide(sources, NO_VALUES, { values: stored, fields, given });
-    return { disagreements: errors, decided: this.assign(entity, columns, stored) };
+    const own = this.ownKey(stored, fields);
+    const { columns, errors } = this.decide(this.keySources(keys), own, { values: stored, fields, given });
+    const changed = new Map([...columns].filter(([id]) => !own.has(id)));
+    return { disagreements: errors, decided: this.assign(entity, changed, stored) };
+  }
+
+  /** The columns of the stored key that no change moves: all but those of the sides of a pair. */
+  private ownKey(stored: ColumnValues, fields: readonly Field[]): ColumnValues {
+    const moving = fields.flatMap((field) =>
+      field.kind === 'to-one' && field.updatable && isOfKey(field.relation, this.resource)
+        ? field.relation
+        : [],
+    );
+    const isOwn = (id: string): boolean =>
+      this.resource.identity.some((column) => column.id === id) &&
+      !moving.some((relation) => hasColumn(relation, id));
+    return new Map([...stored].filter(([id]) => isOwn(id)));
+  }
+
+  private keySources(keys: Keys): readonly KeySource[] {
+    const { fields } = this.resource;
+    const own = this.ownColumns.flatMap((field) => ownKeySource(field, keys));
+    return [...own, ...keySources(fields, keys)];
   }
 
   private assign(entity: ObjectLiteral, columns: ColumnValues, others: ColumnValues): readonly ColumnValue[] {
@@ -131,6 +157,7 @@ export class KeyColumns {
     return decideColumns(sources, {
       higher,
       stored: stored?.values,
+      key: new Set(this.resource.identity.map(({ id }) => id)),
       relations: this.relations,
       nameOf: (relation) => {
         const field = fieldOf(relation);
@@ -199,9 +226,7 @@ export class KeyColumns {
       ),
       ...plain.flatMap(([id]) => this.resource.columns.get(id)?.path ?? []),
     ]);
-    const sources = keySources(this.resource.fields, keys).filter(
-      ({ path }) => !replaced.has(path.join('.')),
-    );
+    const sources = this.keySources(keys).filter(({ path }) => !replaced.has(path.join('.')));
     const { errors } = this.decide(sources, new Map([...current, ...higher]), undefined);
     if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
     return this.assign(entity, higher, current);
@@ -292,37 +317,16 @@ function toOneRelations({ relations, fields }: ResourceSchema): readonly ToOneRe
   return [...new Set([...declared, ...written])];
 }
 
+/** Whether the key of an object has all columns of a relation. */
+function isOfKey({ on }: ToOneRelation, { identity }: ResourceSchema): boolean {
+  return on.every(({ near }) => identity.some(({ id }) => id === near.id));
+}
+
 function sharedColumns(relations: readonly ToOneRelation[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const shared = new Set<string>();
   for (const { on } of relations) for (const { near } of on) (seen.has(near.id) ? shared : seen).add(near.id);
   return shared;
-}
-
-/** The keys of a body, by a relation or by its plain column, including those in embedded objects. */
-function keySources(
-  fields: readonly Field[],
-  { values, referenced }: Keys,
-  within: readonly string[] = [],
-): readonly KeySource[] {
-  return fields.flatMap((field): readonly KeySource[] => {
-    const value = values.get(field.name);
-    if (value === undefined) return [];
-    const path = [...within, field.name];
-    if (field.kind === 'embedded')
-      return keySources(field.fields, { values: toFieldValues(value), referenced }, path);
-    const relation = relationOf(field);
-    if (!relation) return [];
-    if (value === null) return [{ path, relation, values: null }];
-    const found = referenced.get(path.join('.'));
-    const known = found && new Map(relation.on.map(({ near }, at) => [near.id, found[at] ?? null]));
-    return [{ path, relation, values: known }];
-  });
-}
-
-function relationOf(field: Field): ToOneRelation | undefined {
-  if (field.kind === 'to-one') return field.relation;
-  return field.kind === 'column' ? field.refers : undefined;
 }
 
 function valuesOf(given: readonly ColumnValue[]): Map<string, Json> {
