@@ -3,10 +3,12 @@ import { ALWAYS } from '../core/query/condition.js';
 import type { Condition, Operand, TermMatch } from '../core/query/condition.js';
 import type { Lookup, TextLookup } from '../core/query/lookups.js';
 import type { DataType } from '../core/schema/data-type.js';
+import type { Column } from '../core/schema/column.js';
+import type { ColumnPair } from '../core/schema/relation.js';
 import type { OrderTerm, ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';
 import type { TextPart } from './dialects/text-syntax.js';
-import type { Scope } from './query-scope.js';
+import type { AliasedTable, Scope } from './query-scope.js';
 
 const TRUE = '1 = 1';
 const FALSE = '1 = 0';
@@ -19,8 +21,13 @@ type SearchTerm = Extract<Condition, { kind: 'term' }>;
 /** What a comparison of one column needs of a scope. */
 export type ComparisonScope = Pick<Scope, 'dialect' | 'operand' | 'bind' | 'bindText'>;
 
-/** Compiles a condition to SQL. Values become parameters; everything else is an identifier of the compiled model. */
-export function compileCondition(condition: Condition, scope: Scope): string {
+type RelatedRows = Extract<Condition, { kind: 'related' }>;
+
+/**
+ * Compiles a condition to SQL. Values become parameters; everything else is an identifier of the compiled model. `isNegated`:
+ * within a negation, where no row has to match.
+ */
+export function compileCondition(condition: Condition, scope: Scope, isNegated = false): string {
   switch (condition.kind) {
     case 'always':
       return TRUE;
@@ -28,16 +35,15 @@ export function compileCondition(condition: Condition, scope: Scope): string {
       return FALSE;
     case 'and':
     case 'or':
-      return compileSeveral(condition.conditions, condition.kind, scope);
+      return compileSeveral(condition, scope, isNegated);
     case 'not':
-      // Two-valued logic: a comparison with NULL does not match, so its negation does.
-      return `(${compileCondition(condition.condition, scope)}) IS NOT TRUE`;
+      return compileNegation(condition.condition, scope);
     case 'compare':
       return compileComparison(condition, scope);
     case 'term':
       return compileSearchTerm(condition, scope);
     case 'related':
-      return compileRelated(condition, scope);
+      return compileRelated(condition, scope, isNegated);
     default:
       return condition satisfies never;
   }
@@ -49,6 +55,7 @@ export function compileCondition(condition: Condition, scope: Scope): string {
  */
 export function compileWhere(condition: Condition, scope: Scope, order?: readonly OrderTerm[]): string {
   const compiled = compileCondition(condition, scope);
+  for (const { hops } of necessaryComparisons(condition)) scope.requireJoins(hops);
   const selected =
     order && isForeignKeyAlone(condition, order, scope.resource)
       ? scope.dialect.selective(compiled)
@@ -63,23 +70,65 @@ export function compileWhere(condition: Condition, scope: Scope, order?: readonl
 function isForeignKeyAlone(
   condition: Condition,
   order: readonly OrderTerm[],
-  { relations, key }: ResourceSchema,
+  resource: ResourceSchema,
 ): boolean {
   if (condition.kind !== 'compare' || condition.lookup !== 'exact' || condition.operand.hops.length > 0)
     return false;
   const { column } = condition.operand;
   return (
     condition.value !== null &&
-    (order.length === 0 || keyOrder(order, key)?.operand.column.type.kind === 'integer') &&
-    [...relations.values()].some(
-      (relation) => relation.kind === 'to-one' && relation.on.some(({ near }) => near.id === column.id),
-    )
+    (order.length === 0 || keyOrder(order, resource.key)?.operand.column.type.kind === 'integer') &&
+    isForeignKey(column, resource)
   );
 }
 
-function compileSeveral(conditions: readonly Condition[], kind: 'and' | 'or', scope: Scope): string {
+function compileSeveral(
+  { conditions, kind }: Extract<Condition, { kind: 'and' | 'or' }>,
+  scope: Scope,
+  isNegated: boolean,
+): string {
   if (conditions.length === 0) return kind === 'and' ? TRUE : FALSE;
-  return `(${conditions.map((each) => compileCondition(each, scope)).join(kind === 'and' ? ' AND ' : ' OR ')})`;
+  const compiled = conditions.map((each) => compileCondition(each, scope, isNegated));
+  return `(${compiled.join(kind === 'and' ? ' AND ' : ' OR ')})`;
+}
+
+/** Two-valued logic: a comparison with NULL does not match, so its negation does. EXISTS is never NULL. */
+function compileNegation(condition: Condition, scope: Scope): string {
+  const compiled = compileCondition(condition, scope, true);
+  return condition.kind === 'related' ? `NOT ${compiled}` : `(${compiled}) IS NOT TRUE`;
+}
+
+/** The conditions that each matching row fulfils, and that no NULL value and no missing row fulfils. */
+function necessaryComparisons(condition: Condition): readonly NecessaryComparison[] {
+  switch (condition.kind) {
+    case 'and':
+      return condition.conditions.flatMap(necessaryComparisons);
+    case 'related':
+      return [{ hops: condition.hops }];
+    case 'compare':
+      return matchesNull(condition) ? [] : [{ hops: condition.operand.hops, compared: condition }];
+    default:
+      return [];
+  }
+}
+
+interface NecessaryComparison {
+  readonly hops: Operand['hops'];
+  readonly compared?: Comparison;
+}
+
+/** Whether a column without a value matches. */
+function matchesNull({ lookup, value }: Comparison): boolean {
+  switch (lookup) {
+    case 'exact':
+      return value === null;
+    case 'ne':
+      return value !== null;
+    case 'isnull':
+      return value !== false;
+    default:
+      return false;
+  }
 }
 
 /** Compiles a comparison. Its SQL may depend on the value. */
@@ -172,25 +221,98 @@ export function compileSearchTerm({ operand, match, term }: SearchTerm, scope: C
   );
 }
 
-/** An EXISTS subquery instead of a join, so that a row is listed once, however many related rows match. */
-function compileRelated(
-  { hops, relation, condition, through = ALWAYS }: Extract<Condition, { kind: 'related' }>,
+/** The rows of a subquery: the last table of a relation, with the junction in front of it. */
+interface Subquery {
+  readonly from: string;
+  readonly conditions: readonly string[];
+  /** How the row that contains the subquery is joined with its first table. */
+  readonly on: readonly ColumnPair[];
+  readonly first: Scope;
+}
+
+/**
+ * A subquery instead of a join, so that a row is listed once, however many related rows match: EXISTS, or the keys of the rows
+ * with related ones, where these are few and the planner would not start at them.
+ */
+function compileRelated(related: RelatedRows, scope: Scope, isNegated: boolean): string {
+  const near = scope.join(related.hops);
+  const resource = related.hops.at(-1)?.target ?? scope.resource;
+  const isListed =
+    !isNegated && !scope.dialect.startsAtExists && scope.readsTable && selectsFewRelated(related, resource);
+  const subquery = relatedRows(related, scope, isListed ? ' JOIN ' : ' CROSS JOIN ');
+  if (isListed) return compileKeyList(subquery, { ...near, resource }, scope);
+  const { from, on, first, conditions } = subquery;
+  return `EXISTS (SELECT 1 FROM ${from} WHERE ${[scope.pairs(on, near, first), ...conditions].join(' AND ')})`;
+}
+
+/** A many-to-many relation needs two steps: from the parent to the junction table, and from there to the target. */
+function relatedRows(
+  { relation, condition, through = ALWAYS }: RelatedRows,
   scope: Scope,
-): string {
-  const near = scope.join(hops);
+  joinedBy: string,
+): Subquery {
   const far = scope.within(relation.target);
   if (relation.kind !== 'many-to-many') {
-    const inner = compileWhere(condition, far);
-    return `EXISTS (SELECT 1 FROM ${far.from()} WHERE ${far.pairs(relation.on, near, far)} AND ${inner})`;
+    const conditions = [compileWhere(condition, far)];
+    return { from: far.from(), conditions, on: relation.on, first: far };
   }
-  // A many-to-many relation needs two steps: from the parent to the junction table, and from there to the target.
   const { resource, parent, other } = relation.through;
   const junction = scope.within(resource);
   const conditions = [
-    scope.pairs(parent, near, junction),
     scope.pairs(other, junction, far),
     compileWhere(through, junction),
     compileWhere(condition, far),
   ];
-  return `EXISTS (SELECT 1 FROM ${junction.from()} CROSS JOIN ${far.from()} WHERE ${conditions.join(' AND ')})`;
+  return { from: `${junction.from()}${joinedBy}${far.from()}`, conditions, on: parent, first: junction };
+}
+
+/**
+ * Compares the row's own key with those of the rows that have related ones. These keys are read from the row's own table, because
+ * the columns of a relation may have different collations, and IN compares by another one than `=`; integers have none.
+ */
+function compileKeyList(
+  { from, conditions, on, first }: Subquery,
+  near: AliasedTable & { readonly resource: ResourceSchema },
+  scope: Scope,
+): string {
+  const [pair, ...others] = on;
+  if (pair && others.length === 0 && isInteger(pair.near) && isInteger(pair.far))
+    return `${near.table.column(near.alias, pair.near)} IN (SELECT ${first.own(pair.far)} FROM ${from} WHERE ${conditions.join(' AND ')})`;
+  const own = scope.within(near.resource);
+  const keyOf = ({ table, alias }: AliasedTable): string =>
+    near.resource.identity.map((column) => table.column(alias, column)).join(', ');
+  return `(${keyOf(near)}) IN (SELECT ${keyOf(own)} FROM ${from} JOIN ${own.from()} WHERE ${[scope.pairs(on, own, first), ...conditions].join(' AND ')})`;
+}
+
+function isInteger({ type }: Column): boolean {
+  return type.kind === 'integer' || type.kind === 'bigint';
+}
+
+/** Whether the keys of the rows that have such related rows are a short list. */
+function selectsFewRelated(
+  { relation, condition, through = ALWAYS }: RelatedRows,
+  { identity }: ResourceSchema,
+): boolean {
+  const isSelective =
+    selectsFew(condition, relation.target) ||
+    (relation.kind === 'many-to-many' && selectsFew(through, relation.through.resource));
+  const on = relation.kind === 'many-to-many' ? relation.through.parent : relation.on;
+  return isSelective && on.every(({ near }) => identity.some(({ id }) => id === near.id));
+}
+
+/** Whether each matching row has one of the given values in a key, a foreign key, or a column with an index. */
+function selectsFew(condition: Condition, resource: ResourceSchema): boolean {
+  return necessaryComparisons(condition).some(
+    ({ hops, compared }) =>
+      hops.length === 0 &&
+      compared !== undefined &&
+      (compared.lookup === 'exact' || compared.lookup === 'in') &&
+      (compared.operand.column.indexed === true || isForeignKey(compared.operand.column, resource)),
+  );
+}
+
+function isForeignKey(column: Column, { relations }: ResourceSchema): boolean {
+  return [...relations.values()].some(
+    (relation) => relation.kind === 'to-one' && relation.on.some(({ near }) => near.id === column.id),
+  );
 }

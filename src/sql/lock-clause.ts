@@ -1,6 +1,6 @@
 import type { Scope } from './query-scope.js';
 
-/** The locking clause of a SELECT from these tables. */
+/** The locking clause of a SELECT from these tables, of which it locks the main one. */
 export function lockOf({ alias, dialect: { lockRow, lockNamesTable } }: Scope, from: string): string {
-  return lockNamesTable && from.includes(' LEFT JOIN ') ? `${lockRow} OF ${alias}` : lockRow;
+  return lockNamesTable && from.includes(' JOIN ') ? `${lockRow} OF ${alias}` : lockRow;
 }

@@ -16,9 +16,17 @@ interface StatementState {
 }
 
 /** A table of a FROM clause, and the alias of its occurrence. */
-interface AliasedTable {
+export interface AliasedTable {
   readonly alias: string;
   readonly table: TableNames;
+}
+
+/** A to-one join of a FROM clause. */
+interface Join extends AliasedTable {
+  /** The table and the join condition. */
+  readonly sql: string;
+  /** Whether a row without the related one matches no condition. */
+  isRequired: boolean;
 }
 
 /**
@@ -30,8 +38,7 @@ export class Scope implements AliasedTable {
   readonly dialect: Dialect;
   readonly alias: string;
   readonly table: TableNames;
-  private readonly joined = new Map<string, AliasedTable>();
-  private readonly joinTexts: string[] = [];
+  private readonly joins = new Map<string, Join>();
   /** The quoted table, or a subquery. */
   private source: string;
 
@@ -65,6 +72,11 @@ export class Scope implements AliasedTable {
     this.source = `(${select})`;
   }
 
+  /** Whether its rows are those of the table. */
+  get readsTable(): boolean {
+    return this.source === this.table.path;
+  }
+
   get parameters(): readonly unknown[] {
     return this.statement.parameters;
   }
@@ -96,7 +108,9 @@ export class Scope implements AliasedTable {
 
   /** `table alias` and its joins. Call it after all parts that may add a join have been built. */
   from(): string {
-    return [`${this.source} ${this.alias}`, ...this.joinTexts].join(' ');
+    let sql = `${this.source} ${this.alias}`;
+    for (const join of this.joins.values()) sql += ` ${join.isRequired ? 'INNER' : 'LEFT'} JOIN ${join.sql}`;
+    return sql;
   }
 
   /** The conditions that exclude soft-deleted rows and those of other entities in the same table. */
@@ -106,14 +120,27 @@ export class Scope implements AliasedTable {
 
   /** The alias and table at the end of a path of relations; each path is joined once. */
   join(hops: readonly Relation[]): AliasedTable {
-    let end: AliasedTable | undefined;
+    return this.joinsOf(hops).at(-1) ?? this;
+  }
+
+  /**
+   * Joins a path without the rows that have no related one: the planner may then start at the related table. Call it where a
+   * condition of the whole statement rejects these rows.
+   */
+  requireJoins(hops: readonly Relation[]): void {
+    for (const join of this.joinsOf(hops)) join.isRequired = true;
+  }
+
+  /** The joins of a path, one per relation. */
+  private joinsOf(hops: readonly Relation[]): readonly Join[] {
+    const joins: Join[] = [];
     let path = '';
     for (const relation of hops) {
       if (relation.kind === 'many-to-many') throw new Error(`${relation.name} is not a to-one relation`);
       path += `/${relation.name}`;
-      end = this.joined.get(path) ?? this.addJoin(path, end ?? this, relation);
+      joins.push(this.joins.get(path) ?? this.addJoin(path, joins.at(-1) ?? this, relation));
     }
-    return end ?? this;
+    return joins;
   }
 
   /** The join condition of two tables. */
@@ -126,20 +153,31 @@ export class Scope implements AliasedTable {
       .join(' AND ');
   }
 
-  private addJoin(
-    path: string,
-    near: AliasedTable,
-    relation: Exclude<Relation, ManyToManyRelation>,
-  ): AliasedTable {
+  private addJoin(path: string, near: Scope | Join, relation: Exclude<Relation, ManyToManyRelation>): Join {
     const far = { alias: this.nextAlias(), table: this.statement.tables.of(relation.target) };
     const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
-    this.joined.set(path, far);
     const conditions = [
       this.pairs(relation.on, near, far),
       ...(evenDeleted ? far.table.rowsEvenDeleted(far.alias) : far.table.rows(far.alias)),
     ];
-    this.joinTexts.push(`LEFT JOIN ${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`);
-    return far;
+    const sql = `${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`;
+    const join = { ...far, sql, isRequired: this.isGuaranteed(near, relation, far) };
+    this.joins.set(path, join);
+    return join;
+  }
+
+  /** Whether each row has the related one, and the join does not reject it. */
+  private isGuaranteed(
+    near: Scope | Join,
+    { on }: Exclude<Relation, ManyToManyRelation>,
+    far: AliasedTable,
+  ): boolean {
+    const isStored = near instanceof Scope ? near.readsTable : near.isRequired;
+    return (
+      isStored &&
+      far.table.rows(far.alias).length === 0 &&
+      this.statement.tables.isGuaranteed(near.table, on, far.table)
+    );
   }
 
   private nextAlias(): string {

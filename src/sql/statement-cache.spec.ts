@@ -31,7 +31,7 @@ const TABLE: TableNames = {
   rows: () => [],
   rowsEvenDeleted: () => [],
 };
-const TABLES: TableRegistry = { of: () => TABLE, named: () => TABLE };
+const TABLES: TableRegistry = { of: () => TABLE, named: () => TABLE, isGuaranteed: () => false };
 const THING = { id: 'thing', relations: new Map(), key: { columns: [] } } as unknown as ResourceSchema;
 
 function columnOf(type: DataType): Column {

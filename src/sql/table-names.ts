@@ -1,4 +1,5 @@
 import type { Column } from '../core/schema/column.js';
+import type { ColumnPair } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 
 /** The quoted identifiers of one entity's table. They are quoted once, at boot; no other code builds identifiers. */
@@ -25,4 +26,6 @@ export interface TableRegistry {
   of(resource: ResourceSchema): TableNames;
   /** Looks a table up by the adapter's name of the entity. */
   named(entity: string): TableNames;
+  /** Whether the database guarantees that each row of the first table has a row of the second one. */
+  isGuaranteed(near: TableNames, on: readonly ColumnPair[], far: TableNames): boolean;
 }

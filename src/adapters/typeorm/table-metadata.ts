@@ -1,6 +1,8 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { Column } from '../../core/schema/column.js';
+import type { ColumnPair } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import type { Dialect } from '../../sql/dialects/dialect.js';
 import type { TableNames, TableRegistry } from '../../sql/table-names.js';
 import { entityIdOf } from './metadata/entity-id.js';
 import { discriminatorLiterals } from './metadata/inheritance.js';
@@ -14,10 +16,27 @@ export interface Table extends TableNames {
 /** The tables of a data source by entity id. */
 export class Tables implements TableRegistry {
   private readonly byEntity = new Map<string, Table>();
+  private readonly guaranteed = new Set<string>();
 
   constructor(private readonly dataSource: DataSource) {
     for (const metadata of dataSource.entityMetadatas)
       this.byEntity.set(entityIdOf(metadata, dataSource), this.tableOf(metadata));
+  }
+
+  /** Reads from the catalogue, once at start, which foreign keys always have their row; none if that fails. */
+  async readGuarantees({ guaranteedKeys }: Pick<Dialect, 'guaranteedKeys'>): Promise<void> {
+    if (guaranteedKeys === undefined || this.byEntity.size === 0) return;
+    const paths = new Set([...this.byEntity.values()].map(({ path }) => path));
+    const { sql, parameters } = guaranteedKeys([...paths]);
+    const rows = await this.dataSource
+      .query<readonly GuaranteedKey[]>(sql, [...parameters])
+      .catch((): readonly GuaranteedKey[] => []);
+    for (const { c0, c1, c2 } of rows) this.guaranteed.add(keyName(c0, c2, c1));
+  }
+
+  isGuaranteed(near: TableNames, on: readonly ColumnPair[], far: TableNames): boolean {
+    const columns = on.map((pair) => [pair.near.id, pair.far.id] as const);
+    return this.guaranteed.size > 0 && this.guaranteed.has(keyName(near.path, columns, far.path));
   }
 
   of(resource: ResourceSchema): Table {
@@ -72,6 +91,17 @@ export class Tables implements TableRegistry {
       rowsEvenDeleted,
     };
   }
+}
+
+interface GuaranteedKey {
+  /** The paths of the tables, as they were given. */
+  readonly c0: string;
+  readonly c1: string;
+  readonly c2: readonly (readonly [near: string, far: string])[];
+}
+
+function keyName(near: string, on: readonly (readonly [near: string, far: string])[], far: string): string {
+  return JSON.stringify([near, far, ...on.map((pair) => JSON.stringify(pair)).sort()]);
 }
 
 /** A row of a junction table exists as long as neither of its sides is soft-deleted. */

@@ -125,6 +125,7 @@ export class TypeOrmAdapter implements DataAdapter {
   async learn(): Promise<void> {
     await this.subtypeTables.load(this.dataSource);
     await this.texts.read(this.dialect);
+    await this.tables.readGuarantees(this.dialect);
   }
 
   /** What is wrong with the settings of sessions, and with models by the definitions of their tables in the database. */

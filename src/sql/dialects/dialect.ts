@@ -91,7 +91,7 @@ export interface Dialect extends TextSyntax {
   readonly nullsClause: boolean;
   /** The locking clause of a SELECT before a write. */
   readonly lockRow: string;
-  /** Whether that clause has to name the main table of an outer join, because the nullable side cannot be locked. */
+  /** Whether that clause has to name the main table of a join: the others are not locked, and the nullable side of an outer join cannot be. */
   readonly lockNamesTable: boolean;
   readonly session: SessionSetup | undefined;
   /** What is inspected at start. */
@@ -117,6 +117,8 @@ export interface Dialect extends TextSyntax {
   testNull(column: string, type: DataType, isNull: boolean): string;
   /** The column, with NULL in place of stored values that are null to clients; undefined if there are none. */
   nullable(column: string, type: DataType): string | undefined;
+  /** Whether the planner may start at the subquery of an EXISTS, and not only at the row that contains it. */
+  readonly startsAtExists: boolean;
   /** Marks a comparison as selective, so that the planner uses its index whatever the statistics. */
   selective(comparison: string): string;
   /** How the cursor value of an ordered column is read and compared. */
@@ -151,6 +153,12 @@ export interface Dialect extends TextSyntax {
         change: 'delete' | 'update',
       ) => { readonly sql: string; readonly parameters: readonly unknown[] })
     | undefined;
+  /**
+   * A query for the foreign keys between tables, given by their quoted paths, whose rows always refer to one: the paths of the
+   * referring and the referenced table as `c0` and `c1`, the pairs of column names as `c2`. Undefined where a database also keeps
+   * keys that it has not checked.
+   */
+  readonly guaranteedKeys: ((paths: readonly string[]) => Statement) | undefined;
   /** Closes a driver's connection, so that its pool opens another one. */
   discard(connection: unknown): void;
   /** Undefined if statements are executed synchronously and so cannot be cancelled. */

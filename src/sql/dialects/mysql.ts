@@ -52,6 +52,8 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     testNull: (column, type, isNull) =>
       mayHoldZero(type) ? testZeroOrNull(column, isNull) : testNull(column, isNull),
     nullable: (column, type) => (mayHoldZero(type) ? `NULLIF(${column}, 0)` : undefined),
+    guaranteedKeys: undefined,
+    startsAtExists: true,
     selective: (comparison) => comparison,
     cursor,
     errorFor,

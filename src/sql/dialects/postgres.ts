@@ -1,3 +1,4 @@
+import type { Statement } from '../statement.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { postgresCanceller } from './postgres-canceller.js';
@@ -39,6 +40,8 @@ export const postgres: Dialect = {
     comparison.type.kind === 'string'
       ? compareTexts({ ...comparison, type: comparison.type }, bind)
       : undefined,
+  guaranteedKeys,
+  startsAtExists: true,
   selective: (comparison) => comparison,
   // The text of a value converts back exactly, and a parameter takes the type of the compared column.
   cursor: (column) => ({
@@ -297,4 +300,22 @@ function uniqueParts(
     ?.split(', ')
     .map((each) => each.replace(/^"|"$/g, ''));
   return { ...(columns ? { columns } : {}), ...(constraint === undefined ? {} : { constraint }) };
+}
+
+/**
+ * Constraints that are checked at once, over columns that are not null. Row security may hide the referenced row, and the tables
+ * that inherit from another one have none of its constraints.
+ */
+function guaranteedKeys(paths: readonly string[]): Statement {
+  return {
+    sql: `WITH t AS (SELECT path, to_regclass(path) AS id FROM unnest($1::text[]) path)
+SELECT near.path AS c0, far.path AS c1, (SELECT json_agg(json_build_array(a.attname, b.attname)) FROM unnest(k.conkey, k.confkey) pair (near, far)
+  JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.near
+  JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = pair.far) AS c2
+FROM t near JOIN pg_constraint k ON k.conrelid = near.id JOIN t far ON far.id = k.confrelid
+JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
+WHERE k.contype = 'f' AND k.convalidated AND NOT k.condeferrable AND NOT f.relrowsecurity AND (c.relkind = 'p' OR NOT c.relhassubclass)
+AND NOT EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey) AND NOT a.attnotnull)`,
+    parameters: [paths],
+  };
 }

@@ -36,6 +36,8 @@ export const sqlite: Dialect = {
     type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),
   now: (type) => parameter('CURRENT_TIMESTAMP', type),
   compare,
+  guaranteedKeys: undefined,
+  startsAtExists: false,
   // With an explicit probability, the planner ignores the statistics, which for a parameter would re-prepare the statement at each execution.
   selective: (comparison) => `likelihood(${comparison}, 0.001)`,
   cursor: (column, type) => ({
