@@ -2,14 +2,6 @@ import type { Json } from '../core/errors/rest-exception.js';
 import type { Key, OrderTerm } from '../core/schema/resource-schema.js';
 import type { Scope } from './query-scope.js';
 
-/** The row at which a page starts. */
-export interface RowPosition {
-  /** The cursor values of the row, one for each term of the order. */
-  readonly values: readonly unknown[];
-  /** Whether the page contains the row itself. */
-  readonly inclusive: boolean;
-}
-
 /** The expressions of an ORDER BY clause. */
 export function compileOrder(order: readonly OrderTerm[], scope: Scope): string {
   return order.flatMap((term) => compileOrderTerm(term, scope)).join(', ');
@@ -42,34 +34,8 @@ export function cursorColumns(order: readonly OrderTerm[], scope: Scope): readon
   return order.map((term) => cursorOf(term, scope).read);
 }
 
-/**
- * The keyset condition: the rows after the one with the cursor values, and that row too if `inclusive`, as
- * (a > x) OR (a = x AND b > y) OR …, with NULL in the position where the database sorts it. Exact for every type, because the
- * values were read by the database itself. For several terms, a >= x is added: no database infers from the alternatives
- * that a scan of an index on `a` can start there.
- */
-export function compileAfter(
-  order: readonly OrderTerm[],
-  { values, inclusive }: RowPosition,
-  scope: Scope,
-): string {
-  const [first, ...more] = order;
-  const bound = first && more.length > 0 ? compileBound(first, values[0] as Json, scope) : undefined;
-  const alternatives = order.map((term, index) => {
-    const equal = order
-      .slice(0, index)
-      .map((each, position) => compileEqual(each, values[position] as Json, scope));
-    return [...equal, compileTermAfter(term, values[index] as Json, scope)].join(' AND ');
-  });
-  if (inclusive)
-    alternatives.push(
-      order.map((term, index) => compileEqual(term, values[index] as Json, scope)).join(' AND '),
-    );
-  const after = `(${alternatives.map((each) => `(${each})`).join(' OR ')})`;
-  return bound === undefined ? after : `${bound} AND ${after}`;
-}
-
-function cursorOf(
+/** The column of a term, what the order compares of it, and how a cursor value is read and bound for that comparison. */
+export function cursorOf(
   term: OrderTerm,
   scope: Scope,
 ): { column: string; read: string; compared: string; bind: (value: Json) => string } {
@@ -86,27 +52,7 @@ function sortedColumn(term: OrderTerm, scope: Scope): string {
   return scope.dialect.nullable(column, term.operand.column.type) ?? column;
 }
 
-function compileEqual(term: OrderTerm, value: Json, scope: Scope): string {
-  const { column, compared, bind } = cursorOf(term, scope);
-  return value === null ? `${column} IS NULL` : `${compared} = ${bind(value)}`;
-}
-
-/** The lower bound of the first term; undefined if later rows may hold NULL, which no comparison matches. */
-function compileBound(term: OrderTerm, value: Json, scope: Scope): string | undefined {
-  if (value === null || (mayBeNull(term, scope) && !isNullsFirst(term, scope))) return undefined;
-  const { compared, bind } = cursorOf(term, scope);
-  return `${compared} ${term.descending ? '<=' : '>='} ${bind(value)}`;
-}
-
-function compileTermAfter(term: OrderTerm, value: Json, scope: Scope): string {
-  const { column, compared, bind } = cursorOf(term, scope);
-  const first = isNullsFirst(term, scope);
-  if (value === null) return first ? `${column} IS NOT NULL` : '1 = 0';
-  const after = `${compared} ${term.descending ? '<' : '>'} ${bind(value)}`;
-  return mayBeNull(term, scope) && !first ? `(${after} OR ${column} IS NULL)` : after;
-}
-
-function isNullsFirst(term: OrderTerm, scope: Scope): boolean {
+export function isNullsFirst(term: OrderTerm, scope: Scope): boolean {
   return term.nulls === undefined ? nullsFirstByDefault(term, scope) : term.nulls === 'first';
 }
 
@@ -118,7 +64,7 @@ function nullsFirstByDefault({ descending }: OrderTerm, { dialect }: Scope): boo
   return dialect.nullsFirst !== descending;
 }
 
-function mayBeNull({ operand: { column, hops } }: OrderTerm, { dialect }: Scope): boolean {
+export function mayBeNull({ operand: { column, hops } }: OrderTerm, { dialect }: Scope): boolean {
   return column.nullable || hops.length > 0 || dialect.nullable('', column.type) !== undefined;
 }
 

@@ -351,6 +351,40 @@ test('a cursor of one prefix is none at another', async () => {
   await started.close();
 });
 
+@Restify({
+  app: 'walks',
+  pagination: new CursorPagination({ secret: SECRET, pageSize: 2 }),
+  orderingFields: ['rank'],
+})
+@Entity('walks_ticket')
+class Ticket {
+  @PrimaryColumn()
+  id: number;
+
+  @Column()
+  rank: number;
+}
+
+test('a cursor that was given out for ties of the other direction is none', async () => {
+  const started = await startApp({ entities: [Ticket] });
+  await started.dataSource.getRepository(Ticket).insert([1, 2, 3, 4].map((id) => ({ id, rank: 5 })));
+  const read = (ordering: string, cursor: string): ReturnType<StartedApp['client']['get']> =>
+    started.client.get(`/rest/v1/walks/ticket/?ordering=${ordering}&cursor=${cursor}`);
+  // After the row of rank 5 and id 2, in the order `-rank,id`.
+  const old = await read(
+    '-rank',
+    'D6yacTn-X24x9s3MeK8wAxExbnwy94SJsfGfStHVTVERNfipq2YTMF2BM3B0LkrKFQWtxxkXoMi3t5J93qmMkNVFtZE-BN_HQAwDBZ7Eft_LPyAprkrosWqOHgA',
+  );
+  expect([old.status, old.json]).toEqual([404, { detail: 'Invalid cursor' }]);
+  // The same in the order `rank,id`, which has not changed.
+  const same = await read(
+    'rank',
+    '7mpBYmOfCw3pGM9VUregfK8CIC9-ytBhCPCm7dbNmhQMZDxDXVB1ng6xmzz6VTNRtPWZD86LWI3gWbWVook2nEC-zeZ0jtZJXs2CSuzQp2jdk7n58t4C14zK_Gc',
+  );
+  expect(keysOf([same.json as Page])).toEqual([[3, 4]]);
+  await started.close();
+});
+
 @Restify({ app: 'walks', pagination: new CursorPagination({ secret: SECRET, pageSize: 1 }) })
 @Entity('walks_essay')
 class Essay {

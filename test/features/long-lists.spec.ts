@@ -265,7 +265,8 @@ onEachDatabase('a list of 3,500 objects', (database) => {
     const quote = (name: string): string => dataSource.driver.escape(name);
     const column = (name: string): string =>
       name === 'owner.name' ? `o.${quote('name')}` : `i.${quote(name === 'owner' ? 'ownerId' : name)}`;
-    const order = [...terms, ...(terms.some((term) => term.replace('-', '') === 'id') ? [] : ['id'])];
+    const key = terms.at(-1)?.startsWith('-') === true ? '-id' : 'id';
+    const order = [...terms, ...(terms.some((term) => term.replace('-', '') === 'id') ? [] : [key])];
     const sorted = order
       .map((term) => (term.startsWith('-') ? `${column(term.slice(1))} DESC` : column(term)))
       .join(', ');
@@ -340,7 +341,7 @@ onEachDatabase('a list of 3,500 objects', (database) => {
     const rows = expectOk(await client.get(`/rest/v1/long/owner/${id}/items/?ordering=-few`));
     const expected = await dataSource
       .getRepository(Item)
-      .find({ where: { owner: { id } }, order: { few: 'DESC', id: 'ASC' }, select: { id: true } });
+      .find({ where: { owner: { id } }, order: { few: 'DESC', id: 'DESC' }, select: { id: true } });
     expect(rows.map((row) => row.id)).toEqual(expected.map((row) => row.id));
     await dataSource.getRepository(Item).delete({ owner: { id } });
   });
@@ -399,7 +400,7 @@ onEachDatabase('a list of 3,500 objects', (database) => {
       (await dataSource.query<{ id: string }[]>(`SELECT ${id} AS id FROM ${table} ORDER BY ${order}`)).map(
         (row) => row.id,
       );
-    const sorted = await keysBy(`${word} DESC, ${id}`);
+    const sorted = await keysBy(`${word} DESC, ${id} DESC`);
     const rows = expectOk(await client.get('/rest/v1/long/word/?ordering=-word'));
     expect(rows.map((row) => row.id)).toEqual(sorted);
     expect(rows[0]?.shout).toBe('W6');

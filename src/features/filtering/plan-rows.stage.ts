@@ -155,11 +155,12 @@ function defaultOrder(resource: ResourceSchema): readonly OrderTerm[] {
   return known;
 }
 
-/** The key breaks ties, so that the order is total (contract 4.11). */
+/** The key breaks ties, in the direction of the last term, so that the order is total and one index can serve it (contract 4.11). */
 function totalOrder(order: readonly OrderTerm[], resource: ResourceSchema): readonly OrderTerm[] {
   const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
   const rest = ownKey(resource.key).filter(
     ({ hops, column }) => hops.length > 0 || !plain.includes(column.id),
   );
-  return [...order, ...rest.map((operand) => ({ operand, descending: false }))];
+  const descending = order.at(-1)?.descending === true;
+  return [...order, ...rest.map((operand) => ({ operand, descending }))];
 }

@@ -89,6 +89,8 @@ export interface Dialect extends TextSyntax {
   readonly nullsFirst: boolean;
   /** Whether ORDER BY supports `NULLS FIRST` and `NULLS LAST`. */
   readonly nullsClause: boolean;
+  /** The form of the condition for rows after a position at which an index can start. */
+  readonly keyset: KeysetForm;
   /** The locking clause of a SELECT before a write. */
   readonly lockRow: string;
   /** Whether that clause has to name the main table of a join: the others are not locked, and the nullable side of an outer join cannot be. */
@@ -177,6 +179,12 @@ export interface RowEstimate {
   explain(select: string): string;
   rows(result: unknown): number | undefined;
 }
+
+/**
+ * `rows`: comparisons of rows, `(a, b) >= (x, y) AND (a, b) <> (x, y)`. `rows without rowid`: `(a, b) > (x, y)`, without integer keys,
+ * which no index has as a column. `alternatives`: `a > x OR (a = x AND b > y)`.
+ */
+export type KeysetForm = 'rows' | 'rows without rowid' | 'alternatives';
 
 export interface CursorColumn {
   /** The select expression. */

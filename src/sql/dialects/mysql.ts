@@ -31,6 +31,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     isReusable: ({ kind }) => kind === 'integer' || kind === 'bigint',
     nullsFirst: true,
     nullsClause: false,
+    keyset: 'alternatives',
     lockRow: ' FOR UPDATE',
     lockNamesTable: false,
     concat: (first, second) => `CONCAT(${first}, ${second})`,

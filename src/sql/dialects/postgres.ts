@@ -22,6 +22,7 @@ export const postgres: Dialect = {
   oneConnection: false,
   nullsFirst: false,
   nullsClause: true,
+  keyset: 'rows',
   lockRow: ' FOR UPDATE',
   lockNamesTable: true,
   concat: (first, second) => `${first} || ${second}`,

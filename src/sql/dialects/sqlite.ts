@@ -20,6 +20,7 @@ export const sqlite: Dialect = {
   oneConnection: true,
   nullsFirst: true,
   nullsClause: true,
+  keyset: 'rows without rowid',
   lockRow: '',
   lockNamesTable: false,
   concat: (first, second) => `${first} || ${second}`,

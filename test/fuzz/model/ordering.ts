@@ -49,7 +49,7 @@ export function orderRows(resource: Resource, rows: readonly Row[], ordered: Ord
   return [...rows].sort((one, other) => compareRows(resource, [one, other], ordered));
 }
 
-/** Compares two rows, like a comparator of `sort`. */
+/** Compares two rows, like a comparator of `sort`; the key breaks ties in the direction of the last term. */
 export function compareRows(
   { entity }: Resource,
   rows: readonly [Row, Row],
@@ -60,7 +60,8 @@ export function compareRows(
     const difference = compareAt(context, { entity, path: term.path }, values);
     if (difference !== 0) return term.isDescending ? -difference : difference;
   }
-  return compareKeys(entity, ...rows);
+  const ties = compareKeys(entity, ...rows);
+  return order.at(-1)?.isDescending === true ? -ties : ties;
 }
 
 /** Composite keys are compared column by column. */

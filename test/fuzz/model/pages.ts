@@ -118,10 +118,10 @@ export class Pages {
   }
 }
 
-/** The order with the key as the last term, unless the order already contains it. */
+/** The order with the key as the last term, in the direction of the one before, unless the order already contains it. */
 function totalOrder({ order, resource }: Paged): readonly OrderTerm[] {
   const ties = resource.entity.key.columns
-    .map(({ name }): OrderTerm => ({ path: [name], isDescending: false }))
+    .map(({ name }): OrderTerm => ({ path: [name], isDescending: order.at(-1)?.isDescending === true }))
     .filter(({ path }) => !order.some((term) => term.path.join('.') === path.join('.')));
   return [...order, ...ties];
 }

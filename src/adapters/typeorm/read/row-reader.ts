@@ -10,7 +10,8 @@ import type { Condition } from '../../../core/query/condition.js';
 import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { OrderTerm, ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { compileAfter, compileOrder, cursorColumns } from '../../../sql/compile-order.js';
+import { compileAfter } from '../../../sql/compile-after.js';
+import { compileOrder, cursorColumns } from '../../../sql/compile-order.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { existsStatement } from '../../../sql/exists-query.js';
@@ -31,7 +32,7 @@ import { EntityLoader } from './entity-loader.js';
 import type { JsonSubtypeTables } from './json-subtype-tables.js';
 import { charactersOf, PageSize } from './page-size.js';
 
-/** A keyset page of a list: no page costs more for its position. */
+/** A keyset page of a list: with an index on the order and the key, no page costs more for its position. */
 export interface KeysetPage {
   readonly where: Condition;
   readonly order: readonly OrderTerm[];
