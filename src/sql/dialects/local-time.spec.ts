@@ -112,16 +112,23 @@ interface Clocks {
 
 /** Converts the instants in a process with this time zone. */
 function clocksIn(zone: string, instants: readonly string[]): Clocks {
+  const given = JSON.stringify(instants);
+  const clocks = `${given}.map((instant) => wallClockOf(instant, 'local'))`;
+  const digits = `${given}.map((instant) => instant.length - '2022-10-02T09:23:28.Z'.length)`;
+  const back = `clocks.map((clock, index) => instantOf(clock, 'local', digits[index]))`;
+  return runIn(zone, `((clocks, digits) => ({ clocks, back: ${back} }))(${clocks}, ${digits})`) as Clocks;
+}
+
+/** The value of an expression over the module, in a process with this time zone. */
+function runIn(zone: string, expression: string): unknown {
   const module = pathToFileURL(join(folder, 'sql/dialects/local-time.js')).href;
   const script = `import { instantOf, wallClockOf } from ${JSON.stringify(module)};
-    const clocks = ${JSON.stringify(instants)}.map((instant) => wallClockOf(instant, 'local'));
-    const digits = ${JSON.stringify(instants)}.map((instant) => instant.length - '2022-10-02T09:23:28.Z'.length);
-    console.log(JSON.stringify({ clocks, back: clocks.map((clock, index) => instantOf(clock, 'local', digits[index])) }));`;
+    console.log(JSON.stringify(${expression}));`;
   const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     env: { ...process.env, NODE_OPTIONS: '', TZ: zone },
     encoding: 'utf8',
   });
-  return JSON.parse(output) as Clocks;
+  return JSON.parse(output) as unknown;
 }
 
 describe('in the time zone of the process', () => {
@@ -168,6 +175,15 @@ describe('in the time zone of the process', () => {
     ];
     expect(clocksIn('Europe/Berlin', instants).back).toEqual(instants);
     expect(clocksIn('America/St_Johns', instants).back).toEqual(instants);
+  });
+
+  test('a clock that daylight saving time skips is read as one an hour later', () => {
+    // In New York, 2:00 to 3:00 does not exist on this day: TypeORM and pg read the same instant.
+    expect(
+      clocksIn('America/New_York', ['2026-03-08T06:59:59.000Z', '2026-03-08T07:30:00.000Z']).clocks,
+    ).toEqual(['2026-03-08 01:59:59.000', '2026-03-08 03:30:00.000']);
+    const skipped = "instantOf('2026-03-08 02:30:00', 'local', 3)";
+    expect(runIn('America/New_York', skipped)).toBe('2026-03-08T07:30:00.000Z');
   });
 
   test('instants of the first century are read back', () => {
