@@ -39,7 +39,7 @@ export function compileCondition(condition: Condition, scope: Scope, isNegated =
     case 'not':
       return compileNegation(condition.condition, scope);
     case 'compare':
-      return compileComparison(condition, scope);
+      return [...scope.holders(condition.operand), compileComparison(condition, scope)].join(' AND ');
     case 'term':
       return compileSearchTerm(condition, scope);
     case 'related':
@@ -277,7 +277,7 @@ function compileKeyList(
 ): string {
   const [pair, ...others] = on;
   if (pair && others.length === 0 && isInteger(pair.near) && isInteger(pair.far))
-    return `${near.table.column(near.alias, pair.near)} IN (SELECT ${first.own(pair.far)} FROM ${from} WHERE ${conditions.join(' AND ')})`;
+    return `${near.table.column(near.alias, pair.near)} IN (SELECT ${first.own(pair.far)} FROM ${from} WHERE ${[...first.holders({ hops: [], column: pair.far }), ...conditions].join(' AND ')})`;
   const own = scope.within(near.resource);
   const keyOf = ({ table, alias }: AliasedTable): string =>
     near.resource.identity.map((column) => table.column(alias, column)).join(', ');

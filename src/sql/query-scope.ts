@@ -106,6 +106,12 @@ export class Scope implements AliasedTable {
     return table.column(alias, column);
   }
 
+  /** As in `TableNames`. */
+  holders({ hops, column }: Operand): readonly string[] {
+    const { table, alias } = this.join(hops);
+    return table.holders(alias, column);
+  }
+
   /** `table alias` and its joins. Call it after all parts that may add a join have been built. */
   from(): string {
     let sql = `${this.source} ${this.alias}`;
@@ -145,12 +151,15 @@ export class Scope implements AliasedTable {
 
   /** The join condition of two tables. */
   pairs(on: readonly ColumnPair[], near: AliasedTable, far: AliasedTable): string {
-    return on
-      .map((pair) => {
-        const column = near.table.column(near.alias, pair.near);
-        return `${far.table.column(far.alias, pair.far)} = ${this.dialect.joined(column, pair.near.type, pair.far.type)}`;
-      })
-      .join(' AND ');
+    const equal = on.map((pair) => {
+      const column = near.table.column(near.alias, pair.near);
+      return `${far.table.column(far.alias, pair.far)} = ${this.dialect.joined(column, pair.near.type, pair.far.type)}`;
+    });
+    const held = on.flatMap((pair) => [
+      ...near.table.holders(near.alias, pair.near),
+      ...far.table.holders(far.alias, pair.far),
+    ]);
+    return [...equal, ...new Set(held)].join(' AND ');
   }
 
   private addJoin(path: string, near: Scope | Join, relation: Exclude<Relation, ManyToManyRelation>): Join {

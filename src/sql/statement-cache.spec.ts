@@ -28,6 +28,7 @@ const TABLE: TableNames = {
   ownAlias: '"thing"',
   column: (alias, { id }) => `${alias}."${id}"`,
   name: ({ id }) => `"${id}"`,
+  holders: () => [],
   rows: () => [],
   rowsEvenDeleted: () => [],
 };

@@ -10,11 +10,16 @@ export interface TableNames {
   readonly ownAlias: string;
   /** A column qualified with an alias. */
   column(alias: string, column: Column): string;
+  /**
+   * The condition for the rows that have a value in a column: of a column of entities that extend this one, the rows of those;
+   * a row that became another one keeps what its columns held. Empty for the other columns.
+   */
+  holders(alias: string, column: Column): readonly string[];
   /** The quoted column name without qualifiers, for INSERT and UPDATE. */
   name(column: Column): string;
   /**
    * The conditions for rows of the entity: the discriminator if several entities share the table, not soft-deleted, and for
-   * rows of a junction table, neither side soft-deleted.
+   * rows of a junction table, neither side soft-deleted or of another entity.
    */
   rows(alias: string): readonly string[];
   /** The same, including soft-deleted rows. */

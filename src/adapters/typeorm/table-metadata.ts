@@ -5,7 +5,9 @@ import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import type { TableNames, TableRegistry } from '../../sql/table-names.js';
 import { entityIdOf } from './metadata/entity-id.js';
-import { discriminatorLiterals } from './metadata/inheritance.js';
+import { declaredProperties, givenEntities } from './metadata/declared-properties.js';
+import type { DeclaredProperties } from './metadata/declared-properties.js';
+import { declaringEntity, discriminatorLiterals, holdersOf } from './metadata/inheritance.js';
 
 /** The table of one entity, with TypeORM's metadata. */
 export interface Table extends TableNames {
@@ -17,8 +19,10 @@ export interface Table extends TableNames {
 export class Tables implements TableRegistry {
   private readonly byEntity = new Map<string, Table>();
   private readonly guaranteed = new Set<string>();
+  private readonly declared: DeclaredProperties;
 
   constructor(private readonly dataSource: DataSource) {
+    this.declared = declaredProperties(givenEntities(dataSource));
     for (const metadata of dataSource.entityMetadatas)
       this.byEntity.set(entityIdOf(metadata, dataSource), this.tableOf(metadata));
   }
@@ -69,6 +73,12 @@ export class Tables implements TableRegistry {
       if (quotedName === undefined) throw new Error(`No column ${column.id} of ${metadata.name}`);
       return quotedName;
     };
+    const holders = new Map(
+      metadata.columns.map((column) => [
+        column.databaseName,
+        holdersOf(column, { metadata, declared: this.declared }),
+      ]),
+    );
     const deleted = metadata.deleteDateColumn;
     const discriminator = discriminatorCondition(metadata, quote);
     const rowsEvenDeleted = (alias: string): readonly string[] =>
@@ -83,10 +93,12 @@ export class Tables implements TableRegistry {
         const query = virtual.get(column.id)?.query;
         return query ? `(${query(alias)})` : `${alias}.${name(column)}`;
       },
+      holders: (alias, { id }) =>
+        entityCondition(holders.get(id) ?? [], quote).map((condition) => `${alias}.${condition}`),
       rows: (alias) => [
         ...rowsEvenDeleted(alias),
         ...(deleted === undefined ? [] : [`${alias}.${quote(deleted.databaseName)} IS NULL`]),
-        ...pairConditions(metadata, { alias, quote }),
+        ...pairConditions(metadata, { alias, quote, dataSource: this.dataSource }),
       ],
       rowsEvenDeleted,
     };
@@ -104,24 +116,55 @@ function keyName(near: string, on: readonly (readonly [near: string, far: string
   return JSON.stringify([near, far, ...on.map((pair) => JSON.stringify(pair)).sort()]);
 }
 
-/** A row of a junction table exists as long as neither of its sides is soft-deleted. */
+interface Quoting {
+  readonly alias: string;
+  readonly quote: (name: string) => string;
+}
+
+/** A row of a junction table exists as long as neither of its sides is soft-deleted, or has become a row of another entity. */
 function pairConditions(
   metadata: EntityMetadata,
-  { alias, quote }: { alias: string; quote: (name: string) => string },
+  { alias, quote, dataSource }: Quoting & { readonly dataSource: DataSource },
 ): readonly string[] {
   if (!metadata.isJunction) return [];
-  return [metadata.ownerColumns, metadata.inverseColumns].flatMap((columns) => {
-    const side = columns[0]?.referencedColumn?.entityMetadata;
+  const [owner, inverse] = sidesOf(metadata, dataSource);
+  return [
+    { columns: metadata.ownerColumns, side: owner },
+    { columns: metadata.inverseColumns, side: inverse },
+  ].flatMap(({ columns, side }) => {
     const deleted = side?.deleteDateColumn;
-    if (!side || !deleted) return [];
+    const rows = side
+      ? [
+          ...discriminatorCondition(side, quote),
+          ...(deleted ? [`${quote(deleted.databaseName)} IS NULL`] : []),
+        ]
+      : [];
+    if (!side || rows.length === 0) return [];
     const joined = columns.map(
       (column) =>
         `side.${quote(column.referencedColumn?.databaseName ?? '')} = ${alias}.${quote(column.databaseName)}`,
     );
-    return [
-      `EXISTS (SELECT 1 FROM ${quotePath(side, quote)} side WHERE ${joined.join(' AND ')} AND side.${quote(deleted.databaseName)} IS NULL)`,
-    ];
+    const exists = [...joined, ...rows.map((row) => `side.${row}`)].join(' AND ');
+    return [`EXISTS (SELECT 1 FROM ${quotePath(side, quote)} side WHERE ${exists})`];
   });
+}
+
+/** The entities of a junction table: those that declare the relations, of which TypeORM makes others of the base, too. */
+function sidesOf(
+  { ownerColumns, inverseColumns, tablePath }: EntityMetadata,
+  { entityMetadatas }: DataSource,
+): readonly (EntityMetadata | undefined)[] {
+  const owner = entityMetadatas
+    .flatMap(({ manyToManyRelations }) => manyToManyRelations)
+    .find((each) => each.isOwning && each.junctionEntityMetadata?.tablePath === tablePath);
+  if (!owner)
+    return [ownerColumns, inverseColumns].map(([column]) => column?.referencedColumn?.entityMetadata);
+  const { inverseRelation, inverseEntityMetadata } = owner;
+  const isChild = inverseEntityMetadata.tableType === 'entity-child';
+  return [
+    declaringEntity(owner),
+    inverseRelation && !isChild ? declaringEntity(inverseRelation) : inverseEntityMetadata,
+  ];
 }
 
 function quotePath({ tablePath }: EntityMetadata, quote: (name: string) => string): string {
@@ -136,7 +179,16 @@ function discriminatorCondition(
   metadata: EntityMetadata,
   quote: (name: string) => string,
 ): readonly string[] {
-  const column = metadata.discriminatorColumn;
-  if (!column || metadata.tableType !== 'entity-child') return [];
-  return [`${quote(column.databaseName)} IN (${discriminatorLiterals(metadata).join(', ')})`];
+  return metadata.tableType === 'entity-child' ? entityCondition([metadata], quote) : [];
+}
+
+/** The rows of any of these entities, without the alias. */
+function entityCondition(
+  entities: readonly EntityMetadata[],
+  quote: (name: string) => string,
+): readonly string[] {
+  const column = entities[0]?.discriminatorColumn;
+  if (!column) return [];
+  const literals = new Set(entities.flatMap(discriminatorLiterals));
+  return [`${quote(column.databaseName)} IN (${[...literals].join(', ')})`];
 }

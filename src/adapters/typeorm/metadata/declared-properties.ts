@@ -1,4 +1,5 @@
 import { getMetadataArgsStorage } from 'typeorm';
+import type { DataSource } from 'typeorm';
 
 /** A property declared by a class or an `EntitySchema`. */
 interface DeclaredProperty {
@@ -24,6 +25,13 @@ interface SchemaOptions {
   readonly columns?: Readonly<Record<string, DeclaredColumn['options'] | undefined>>;
   readonly relations?: object;
   readonly embeddeds?: Readonly<Record<string, { readonly schema?: { readonly options: SchemaOptions } }>>;
+}
+
+/** The classes and schemas in the option `entities`, without file patterns. */
+export function givenEntities(dataSource: DataSource): readonly unknown[] {
+  const given = dataSource.options.entities ?? [];
+  const values: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
+  return values.filter((each) => typeof each !== 'string');
 }
 
 /** `given` has the classes and schemas in the option `entities`. */

@@ -12,7 +12,7 @@ import type { ClassRulesReader } from '../../../core/schema/value-rules.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { dialectFamily } from '../data-source-dialect.js';
 import type { DialectFamily } from '../data-source-dialect.js';
-import { declaredProperties, isEntitySchema, schemaTarget } from './declared-properties.js';
+import { declaredProperties, givenEntities, isEntitySchema, schemaTarget } from './declared-properties.js';
 import { describeReferrers, referredColumns } from './describe-referrers.js';
 import { describeRules } from './describe-rules.js';
 import { describeExposures } from './describe-exposures.js';
@@ -81,13 +81,6 @@ function abilitiesOf(family: DialectFamily): ModelDescription['abilities'] {
     default:
       return family satisfies never;
   }
-}
-
-/** The classes and schemas in the option `entities`, without file patterns. */
-function givenEntities(dataSource: DataSource): readonly unknown[] {
-  const given = dataSource.options.entities ?? [];
-  const values: readonly unknown[] = Array.isArray(given) ? given : Object.values(given);
-  return values.filter((each) => typeof each !== 'string');
 }
 
 /** `schema` is the `EntitySchema` of the entity in the option `entities`, if there is one. */

@@ -32,6 +32,13 @@ export function isOwnRelation(relation: RelationMetadata, within: InheritanceCon
   return !sharesTable(within.metadata) || declares(relation, within, within.declared.relations);
 }
 
+/** The entities that declare a column and extend this one, which does not; empty if it does. */
+export function holdersOf(column: ColumnMetadata, within: InheritanceContext): readonly EntityMetadata[] {
+  if (isOwnColumn(column, within)) return [];
+  const { metadata, declared } = within;
+  return metadata.childEntityMetadatas.filter((child) => isOwnColumn(column, { metadata: child, declared }));
+}
+
 /** An entity without a class has no base class, so all of its properties are its own. */
 function declares(
   { embeddedMetadata, propertyName, target: declaredBy }: ColumnMetadata | RelationMetadata,
