@@ -11,6 +11,9 @@ import {
   ManyToMany,
   PrimaryColumn,
   PrimaryGeneratedColumn,
+  Tree,
+  TreeChildren,
+  TreeParent,
 } from 'typeorm';
 import type { DataSource, Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
@@ -189,6 +192,77 @@ onEachDatabase(
       expect((await client.post(url, { ddlabel: 'free' })).status).toBe(201);
       expect(seen(await client.patch(`${url}free/`, { ddlabel: 'drop' }))).toEqual([400, NOT_STORED]);
       expect((await client.get(url)).json).toMatchObject([{ id: 'free' }, { id: 'keep' }]);
+    });
+  },
+  ['sqlite', 'postgres'],
+);
+
+/** In trees, which TypeORM maintains by further statements on the same table. */
+@Entity('dt_path')
+@Tree('materialized-path')
+class DtPath {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 20 }) name: string;
+  @TreeParent() parent: Relation<DtPath> | null;
+  @TreeChildren() children: Relation<DtPath[]>;
+}
+
+@Entity('dt_nested')
+@Tree('nested-set')
+class DtNested {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 20 }) name: string;
+  @TreeParent() parent: Relation<DtNested> | null;
+  @TreeChildren() children: Relation<DtNested[]>;
+}
+
+@Entity('dt_closure')
+@Tree('closure-table')
+class DtClosure {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 20 }) name: string;
+  @TreeParent() parent: Relation<DtClosure> | null;
+  @TreeChildren() children: Relation<DtClosure[]>;
+}
+
+const TREES = [DtPath, DtNested, DtClosure];
+for (const entity of TREES) restify<DtPath>(entity, { app: 'dt', bulk: true });
+
+onEachDatabase(
+  'a row of a tree that a trigger drops',
+  (database) => {
+    let started: StartedApp;
+    beforeAll(async () => {
+      started = await startApp({ entities: TREES, database });
+      for (const { tableName } of started.dataSource.entityMetadatas.filter(({ target }) =>
+        TREES.some((each) => each === target),
+      ))
+        await run(
+          started.dataSource,
+          droppingTriggers(database.name as 'sqlite' | 'postgres', tableName, 'name'),
+        );
+    });
+    afterAll(() => started.close());
+
+    test.each(['dtpath', 'dtnested', 'dtclosure'])('is 400 in a %s, and rows can be moved', async (model) => {
+      const { client } = started;
+      const url = `/rest/v1/dt/${model}/`;
+      const root = (await client.post(url, { name: 'root' })).json as { id: number };
+      const ids: number[] = [];
+      for (const name of ['a', 'b'])
+        ids.push(((await client.post(url, { name, parent: root.id })).json as { id: number }).id);
+      const [a, b] = ids;
+      expect(seen(await client.post(url, { name: 'drop', parent: root.id }))).toEqual([400, NOT_STORED]);
+      for (const id of [root.id, a]) {
+        const own = `${url}${String(id)}/`;
+        expect(seen(await client.patch(own, { name: 'drop' }))).toEqual([400, NOT_STORED]);
+        expect(seen(await client.patch(url, [{ id, name: 'drop' }]))).toEqual([400, [NOT_STORED]]);
+      }
+      const moved = await client.patch(`${url}${String(a)}/`, { parent: b });
+      expect([moved.status, moved.json]).toMatchObject([200, { name: 'a', parent: b }]);
+      const dropped = await client.patch(`${url}${String(a)}/`, { parent: root.id, name: 'drop' });
+      expect(seen(dropped)).toEqual([400, NOT_STORED]);
+      expect((await client.get(`${url}${String(a)}/`)).json).toMatchObject({ name: 'a', parent: b });
     });
   },
   ['sqlite', 'postgres'],

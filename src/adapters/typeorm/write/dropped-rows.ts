@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { InvalidInput, UndeletedRow } from '../../../core/errors/http-exceptions.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Condition } from '../../../core/query/condition.js';
@@ -46,13 +47,17 @@ export class DroppedRows {
   private readonly metadata: EntityMetadata;
   private readonly path: string;
   private readonly table: TableKind;
+  /** The quoted names of the columns that hold the place in a tree. */
+  private readonly places: readonly string[];
 
   private constructor(
     private readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
     private readonly entities: LoadedEntities,
   ) {
-    this.metadata = tools.tables.of(resource).metadata;
+    const { metadata, dataSource } = tools.tables.of(resource);
+    this.metadata = metadata;
+    this.places = placesIn(metadata).map(({ databaseName }) => dataSource.driver.escape(databaseName));
     this.path = tools.tables.pathOf(this.metadata);
     this.table = new TableKind(resource, tools);
   }
@@ -62,10 +67,14 @@ export class DroppedRows {
     return tools.dialect.returning && new DroppedRows(resource, tools, entities);
   }
 
-  /** The values of all columns but those of lazy relations, which reading would load; to be compared after a write. */
+  /**
+   * The values of all columns, to be compared after a write; but those of lazy relations, which reading would load, and those
+   * that hold the place in a tree, which statements before that of the row change.
+   */
   valuesOf(entity: ObjectLiteral): readonly unknown[] {
+    const places = placesIn(this.metadata);
     return this.metadata.columns
-      .filter(({ relationMetadata }) => relationMetadata?.isLazy !== true)
+      .filter((column) => column.relationMetadata?.isLazy !== true && !places.includes(column))
       .map((column) => column.getEntityValue(entity) as unknown);
   }
 
@@ -97,7 +106,9 @@ export class DroppedRows {
       if (!now || (changed.length > 0 && changed.every((at) => isDeepStrictEqual(now[at], before[at]))))
         throw new DroppedRow();
     };
-    return watchRows(runner, { statement: `UPDATE ${this.path} `, onNone }, run);
+    const statement = `UPDATE ${this.path} `;
+    const except = this.places.map((name) => `${statement}SET ${name} = `);
+    return watchRows(runner, { statement, except, onNone }, run);
   }
 
   /**
@@ -139,4 +150,12 @@ export class DroppedRows {
     const found = await this.tools.connections.records(runner, { sql, parameters: scope.parameters });
     return found.length > 0;
   }
+}
+
+/** The columns that hold the place of a row in a tree: statements of their own change them. */
+function placesIn(metadata: EntityMetadata): readonly ColumnMetadata[] {
+  const { materializedPathColumn, nestedSetLeftColumn, nestedSetRightColumn } = metadata;
+  return [materializedPathColumn, nestedSetLeftColumn, nestedSetRightColumn].filter(
+    (each) => each !== undefined,
+  );
 }

@@ -1,8 +1,12 @@
 import type { QueryRunner } from 'typeorm';
 
-/** The statements that begin with `statement`; `onNone` is called after the first of them if it has written no row. */
+/**
+ * The statements that begin with `statement`, but with none of `except`; `onNone` is called after the first of them if it has
+ * written no row.
+ */
 interface Watcher {
   readonly statement: string;
+  readonly except?: readonly string[];
   readonly onNone: () => Promise<void>;
 }
 
@@ -33,13 +37,17 @@ function watchQueries(runner: QueryRunner): Set<Watcher> {
   const query = runner.query.bind(runner) as (sql: string, ...more: readonly unknown[]) => Promise<unknown>;
   runner.query = (async (sql: string, ...more: readonly unknown[]): Promise<unknown> => {
     const result = await query(sql, ...more);
-    for (const watcher of [...watchers].filter(({ statement }) => sql.startsWith(statement))) {
+    for (const watcher of [...watchers].filter((each) => isWatched(sql, each))) {
       watchers.delete(watcher);
       if (rowsOf(result) === 0) await watcher.onNone();
     }
     return result;
   }) as QueryRunner['query'];
   return watchers;
+}
+
+function isWatched(sql: string, { statement, except = [] }: Watcher): boolean {
+  return sql.startsWith(statement) && !except.some((each) => sql.startsWith(each));
 }
 
 /** The number of rows that a statement has written; undefined if the result does not have it. */
