@@ -270,6 +270,28 @@ if (PLATFORM === 'fastify')
       expect([...instances]).toEqual(['object']);
     });
 
+    test('respond in place of async functions around them, once', async () => {
+      const { client } = await start({
+        configure: (app) => {
+          wrapRoutes(
+            app,
+            (handler) =>
+              async function (this: unknown, ...args) {
+                await Promise.resolve();
+                return handler.apply(this, args);
+              },
+          );
+        },
+      });
+      expect((await client.get('/rest/v1/wrapped/plain/')).json).toEqual([]);
+      expect((await client.get('/rest/v1/wrapped/plain/9/')).status).toBe(404);
+      expect((await client.get('/rest/v1/wrapped/nothing/')).status).toBe(404);
+      expect((await client.delete('/rest/v1/wrapped/plain/')).status).toBe(405);
+      expect((await client.post('/rest/v1/wrapped/plain/', {})).status).toBe(201);
+      expect((await client.post('/rest/v1/wrapped/doc/1/burn/')).json).toEqual({ burnt: 1 });
+      expect((await client.post('/rest/v1/wrapped/doc/2/burn/')).status).toBe(404);
+    });
+
     test('hooks behind a handler see the pattern of the URL', async () => {
       const seen: string[] = [];
       const { client } = await start({

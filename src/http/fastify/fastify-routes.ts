@@ -132,7 +132,7 @@ export class FastifyRoutes {
       method: child.supportedMethods,
       url: '/*',
       constraints: { [CONSTRAINT]: 'unmatched' },
-      handler: this.handleUnmatched,
+      handler: respondingLater(this.handleUnmatched),
       errorHandler: ignoreBodiesOfUnserved(this.handleUnmatched, this.handleError),
     });
   }
@@ -172,9 +172,9 @@ export class FastifyRoutes {
   ): void {
     const constraints = { ...mounted.groups[0].constraints, ...constraint };
     const find = this.createFindHandler(mounted);
-    const handler: FastifyHandler = (request, reply) => {
+    const handler = respondingLater((request, reply) => {
       this.dispatch(request, reply, find);
-    };
+    });
     const hooks =
       constraint[CONSTRAINT] === 'action'
         ? { preParsing: createUnannouncedParser(child) }
@@ -259,6 +259,20 @@ export class FastifyRoutes {
     storeReceivedBody(request.raw, describeParserError(code));
     void this.server.rejectBody(getFastifyExchange(request, reply));
   };
+}
+
+/**
+ * A handler that responds after it has returned. Where a hook has wrapped it, it returns the reply, which resolves with the
+ * response: for an async function that wraps a handler without a result, Fastify would send an empty response.
+ */
+function respondingLater(respond: (request: FastifyRequest, reply: FastifyReply) => void): FastifyHandler {
+  let isWrapped: boolean | undefined;
+  const handler: FastifyHandler = (request, reply) => {
+    isWrapped ??= request.routeOptions.handler !== handler;
+    respond(request, reply);
+    return isWrapped ? reply : undefined;
+  };
+  return handler;
 }
 
 /** Nest's handler of a URL, with its pattern: `/rest/v1/polls/question/:pk`. */

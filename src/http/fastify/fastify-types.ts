@@ -6,7 +6,11 @@ import type { LibraryRequest } from '../../core/contracts/authentication.js';
 export interface FastifyRequest extends LibraryRequest {
   readonly raw: IncomingMessage;
   readonly method: string;
-  readonly routeOptions: { readonly url?: string; readonly config: Readonly<Record<string, unknown>> };
+  readonly routeOptions: {
+    readonly url?: string;
+    readonly config: Readonly<Record<string, unknown>>;
+    readonly handler?: unknown;
+  };
   params: unknown;
   body?: unknown;
   readonly protocol?: string;
