@@ -102,7 +102,7 @@ onEachDatabase(
       test.each<[string, readonly number[]]>([
         [`${field}.nullsfirst`, [...nulls, ...days]],
         [`${field}.nullslast`, [...days, ...nulls]],
-        [`-${field}.nullsfirst`, [...nulls, ...days.toReversed()]],
+        [`-${field}.nullsfirst`, [...nulls.toReversed(), ...days.toReversed()]],
         [`-${field}.nullslast`, [...days.toReversed(), ...nulls]],
         [field, [...nulls, ...days]],
         [`-${field}`, [...days.toReversed(), ...nulls]],
