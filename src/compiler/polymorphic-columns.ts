@@ -12,7 +12,7 @@ export interface PolymorphicColumn {
   readonly relations: readonly ToOneDescription[];
 }
 
-/** The columns of an entity that are keys of several tables (contract 5.13), unless bodies do not write them. */
+/** The columns of an entity that are keys of several tables (contract 5.13), unless bodies write no column of the key. */
 export function polymorphicColumns(
   entity: EntityDescription,
   options: RestifyOptions,
@@ -20,14 +20,17 @@ export function polymorphicColumns(
   const found = entity.relations.flatMap((each) => (each.kind === 'to-one' && each.polymorphic ? each : []));
   if (found.length === 0 || !entity.writable) return [];
   const exposedIn = { entity, options, isServed: () => true };
+  const isWritten = (column: ColumnDescription): boolean =>
+    (column.insertable || column.updatable) &&
+    // A transformed value is not a key.
+    !column.transformer &&
+    !column.generated &&
+    exposedMember(column, exposedIn).writable;
+  const written = new Set(entity.columns.filter(isWritten).map(({ id }) => id));
   return entity.columns.flatMap((column) => {
-    const relations = found.filter(({ on: [pair] }) => pair?.near === column.id);
-    const isWritten =
-      (column.insertable || column.updatable) &&
-      // A transformed value is not a key.
-      !column.transformer &&
-      !column.generated &&
-      exposedMember(column, exposedIn).writable;
-    return relations.length > 0 && isWritten ? [{ column, relations }] : [];
+    const relations = found.filter(
+      ({ on }) => on.some(({ near }) => near === column.id) && on.some(({ near }) => written.has(near)),
+    );
+    return relations.length > 0 ? [{ column, relations }] : [];
   });
 }

@@ -125,6 +125,12 @@ export interface KeyCheck {
   readonly forbidden?: true;
 }
 
+/** A key of several columns and tables that a body has written, at least in part: invalid if the written row fits the condition. */
+export interface HiddenKey {
+  readonly where: Condition;
+  readonly parts: readonly { readonly path: readonly string[]; readonly value: Json }[];
+}
+
 /**
  * A related row that a body references twice, by the relation and by the plain column of its foreign key (contract 5.13), if
  * the body alone does not show that both mean the same row.
@@ -172,6 +178,7 @@ export interface CreatePlan {
   /** Validation errors of the other fields. The adapter adds those that depend on rows, and rejects with all of them. */
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
+  readonly hiddenKeys: readonly HiddenKey[];
   /** Rejected unless both references lead to the same row. */
   readonly duplicateReferences?: readonly DuplicateReference[];
   /** Values of columns from the URL. */
@@ -200,6 +207,7 @@ export interface UpdatePlan {
   /** Validation errors of the other fields. The adapter adds those that depend on rows, and rejects with all of them. */
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
+  readonly hiddenKeys: readonly HiddenKey[];
   /** For each, the reference that differs from the stored value is written. */
   readonly duplicateReferences?: readonly DuplicateReference[];
   /** The fields that the URL sets. */

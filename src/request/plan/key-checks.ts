@@ -12,7 +12,7 @@ import {
   NEVER,
 } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { KeyCheck } from '../../core/query/plan.js';
+import type { HiddenKey, KeyCheck } from '../../core/query/plan.js';
 import { fieldColumns } from '../../core/query/readable-paths.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ToOneRelation } from '../../core/schema/relation.js';
@@ -83,14 +83,16 @@ function findKeys(
         key: [value as Json],
         rows: rowsWithReferredValue(value as Json, field.refers),
       });
+    // A part of a key is checked with the others, when they are known.
     for (const relation of (field.kind === 'column' && field.polymorphic) || [])
-      keys.push({
-        relation,
-        path,
-        key: [value as Json],
-        rows: everyRowWithReferredValue(value as Json, relation),
-        forbidden: true,
-      });
+      if (relation.on.length === 1)
+        keys.push({
+          relation,
+          path,
+          key: [value as Json],
+          rows: everyRowWithReferredValue(value as Json, relation),
+          forbidden: true,
+        });
   }
   return keys;
 }
@@ -110,6 +112,53 @@ function rowsWithReferredValue(value: Json, { on: [pair] }: ToOneRelation): Name
 function everyRowWithReferredValue(value: Json, relation: ToOneRelation): NamedRows {
   const { where } = rowsWithReferredValue(value, relation);
   return { where, exact: where };
+}
+
+/**
+ * The keys of several columns and tables that a body writes in part or as a whole: those of the written row may refer to no row that is
+ * hidden from the caller.
+ */
+export function planHiddenKeys(
+  { resource, access }: RestContext,
+  { values }: ParsedBody,
+): MaybePromise<readonly HiddenKey[]> {
+  const written = writtenParts(values, resource.fields);
+  const relations = [...new Set(written.flatMap(({ relations: each }) => each))];
+  return relations.reduce<MaybePromise<readonly HiddenKey[]>>(
+    (keys, relation) =>
+      mapMaybe(keys, (before) =>
+        mapMaybe(access.readScope(relation.target), (visible) => {
+          const hidden = negation(visible);
+          if (hidden.kind === 'never') return before;
+          const parts = written.filter(({ relations: each }) => each.includes(relation));
+          const where: Condition = { kind: 'related', hops: [], relation, condition: hidden };
+          return [...before, { where, parts }];
+        }),
+      ),
+    [],
+  );
+}
+
+interface WrittenPart {
+  readonly path: readonly string[];
+  readonly value: Json;
+  readonly relations: readonly ToOneRelation[];
+}
+
+function writtenParts(
+  values: ReadonlyMap<string, unknown>,
+  fields: readonly Field[],
+  within: readonly string[] = [],
+): readonly WrittenPart[] {
+  return fields.flatMap((field): readonly WrittenPart[] => {
+    const value = values.get(field.name);
+    if (value === undefined || value === null) return [];
+    const path = [...within, field.name];
+    if (field.kind === 'embedded') return writtenParts(new Map(Object.entries(value)), field.fields, path);
+    const relations = (field.kind === 'column' && field.polymorphic) || [];
+    const composite = relations.filter(({ on }) => on.length > 1);
+    return composite.length > 0 ? [{ path, value: value as Json, relations: composite }] : [];
+  });
 }
 
 /** The condition that the row must meet after the write. */

@@ -20,7 +20,7 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../request-input.js';
-import { conditionAfterWrite, planKeyChecks } from './key-checks.js';
+import { conditionAfterWrite, planHiddenKeys, planKeyChecks } from './key-checks.js';
 import { unaddressableKeyErrors } from './key-fields.js';
 import { assignKeyChecks, resolveDuplicateReferences } from './resolve-duplicate-references.js';
 import type { ResolvedReferences } from './resolve-duplicate-references.js';
@@ -55,20 +55,23 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
         'create',
       );
       return mapMaybe(planKeyChecks(context, parsed), (keys) =>
-        mapMaybe(afterWrite(context, parsed), (where) => ({
-          kind: 'create',
-          resource,
-          requester,
-          values: parsed.values,
-          sent: parsed.sent,
-          errors: parsed.errors,
-          keys,
-          duplicateReferences,
-          fixed,
-          added,
-          where,
-          hooks: transactionHooks('create', context),
-        })),
+        mapMaybe(planHiddenKeys(context, parsed), (hiddenKeys) =>
+          mapMaybe(afterWrite(context, parsed), (where) => ({
+            kind: 'create',
+            resource,
+            requester,
+            values: parsed.values,
+            sent: parsed.sent,
+            errors: parsed.errors,
+            keys,
+            hiddenKeys,
+            duplicateReferences,
+            fixed,
+            added,
+            where,
+            hooks: transactionHooks('create', context),
+          })),
+        ),
       );
     },
   );
@@ -131,27 +134,30 @@ export function planUpdate(
   const { resource, requester } = context;
   const { body, duplicateReferences } = resolveReferences(parsed, resource, 'change');
   return mapMaybe(planKeyChecks(context, body), (checks) =>
-    mapMaybe(afterWrite(context, body), (after) => {
-      const assigned = assignKeyChecks(checks, duplicateReferences);
-      // Written out: V8 copies objects by a spread in 5 to 10 µs.
-      return {
-        kind: 'update',
-        resource,
-        requester,
-        where,
-        after,
-        values: body.values,
-        sent: body.sent,
-        errors: body.errors,
-        keys: assigned.keys,
-        duplicateReferences: assigned.duplicateReferences,
-        given: givenFields(context.route),
-        fixed: columnsOfUrl(context),
-        expected,
-        mayView: viewCheck(context),
-        hooks: transactionHooks(operation, context),
-      };
-    }),
+    mapMaybe(planHiddenKeys(context, body), (hiddenKeys) =>
+      mapMaybe(afterWrite(context, body), (after) => {
+        const assigned = assignKeyChecks(checks, duplicateReferences);
+        // Written out: V8 copies objects by a spread in 5 to 10 µs.
+        return {
+          kind: 'update',
+          resource,
+          requester,
+          where,
+          after,
+          values: body.values,
+          sent: body.sent,
+          errors: body.errors,
+          keys: assigned.keys,
+          hiddenKeys,
+          duplicateReferences: assigned.duplicateReferences,
+          given: givenFields(context.route),
+          fixed: columnsOfUrl(context),
+          expected,
+          mayView: viewCheck(context),
+          hooks: transactionHooks(operation, context),
+        };
+      }),
+    ),
   );
 }
 

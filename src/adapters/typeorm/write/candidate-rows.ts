@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
 import { mayMatch, ownColumns } from '../../../core/query/may-match.js';
@@ -31,6 +32,13 @@ interface ChangedRow {
   /** Identifies the row. */
   readonly stored: Condition;
   readonly before: WrittenValues;
+}
+
+/** An entity under update, and its previous values of the columns that the grant reads. */
+export interface Changed {
+  readonly entity: ObjectLiteral;
+  readonly before: WrittenValues;
+  readonly key: readonly Json[];
 }
 
 /** Checks whether the caller is permitted to have a row that the database has rejected. */

@@ -36,12 +36,14 @@ export class DirectStatements {
    * Undefined if the values need TypeORM, or it is unknown before the write whether the caller may have the row.
    */
   insert(
-    { values, fixed, added, keys, where }: CreatePlan,
+    { values, fixed, added, keys, hiddenKeys, where }: CreatePlan,
     { isAlone }: { readonly isAlone: boolean },
   ): Statement | undefined {
     const { create, alike } = this.rules;
     const given = columnsOf(values, this.resource, alike);
     const others = [...fixed, ...added];
+    // Defaults may complete the key.
+    if (hiddenKeys.length > 0) return undefined;
     if (!create || !given || !others.every(({ column }) => create.writable.has(column.id))) return undefined;
     const columns = distinct([...given, ...others, ...generateValues(create.generated, given)]);
     if (!columns || evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
@@ -72,8 +74,10 @@ export class DirectStatements {
   }
 
   /** The changes of an update; undefined if it needs TypeORM, or a condition that UPDATE cannot evaluate. */
-  changesOf({ values, where, after }: UpdatePlan): RowChanges | undefined {
+  changesOf({ values, where, after, hiddenKeys }: UpdatePlan): RowChanges | undefined {
     const { update, alike, overlapping } = this.rules;
+    // The stored row completes the key.
+    if (hiddenKeys.length > 0) return undefined;
     const given = columnsOf(values, this.resource, alike);
     const columns = given && distinct(given);
     if (!update || !columns || columns.size === 0) return undefined;

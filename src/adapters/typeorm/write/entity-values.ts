@@ -102,7 +102,8 @@ function relationsOf(metadata: EntityMetadata, values: readonly ColumnValue[]): 
     (relation) =>
       relation.isWithJoinColumn &&
       relation.joinColumns.length > 0 &&
-      relation.joinColumns.every((column) => ids.has(column.databaseName)),
+      (relation.joinColumns.every((column) => ids.has(column.databaseName)) ||
+        (isPolymorphic(relation) && relation.joinColumns.some((column) => ids.has(column.databaseName)))),
   );
 }
 

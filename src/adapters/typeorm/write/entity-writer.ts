@@ -6,7 +6,7 @@ import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../c
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { CandidateRows } from './candidate-rows.js';
-import type { WrittenValues } from './candidate-rows.js';
+import type { Changed } from './candidate-rows.js';
 import { convertingValues } from './conversion-errors.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { entityErrors } from './entity-errors.js';
@@ -23,6 +23,7 @@ import type { KeyLookup } from '../read/key-lookups.js';
 import { ListenerRelations } from './listener-relations.js';
 import { LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
+import { rejectHiddenKeys } from './hidden-keys.js';
 import { runHook } from './run-hook.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
@@ -30,13 +31,6 @@ import { selectForUpdate } from './select-for-update.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
-
-/** An entity under update, and its previous values of the columns that the grant reads. */
-interface Changed {
-  readonly entity: ObjectLiteral;
-  readonly before: WrittenValues;
-  readonly key: readonly Json[];
-}
 
 /**
  * Writes rows of an entity through TypeORM, so that listeners, subscribers, defaults and cascades take effect. Each
@@ -299,6 +293,7 @@ export class EntityWriter extends StepWriter {
     runner: QueryRunner,
   ): Promise<Row> {
     const stored = this.entities.conditionOf(identity);
+    await rejectHiddenKeys(plan.hiddenKeys, { stored, reader: this.tools.reader, runner });
     const where = conjunction([stored, plan.kind === 'create' ? plan.where : plan.after]);
     const read = (): Promise<Row | undefined> => this.tools.reader.retrieveWithin(where, runner);
     const row = await convertingValues(plan, this.metadata, read);
