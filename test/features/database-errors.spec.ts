@@ -218,6 +218,63 @@ onEachDatabase('a constraint of a table that a trigger writes', (database) => {
   });
 });
 
+onEachDatabase(
+  'a value of a table that a trigger writes',
+  (database) => {
+    let started: StartedApp;
+    let client: StartedApp['client'];
+    const logged: unknown[] = [];
+    beforeAll(async () => {
+      started = await startApp({
+        entities: [...ENTITIES],
+        database,
+        nest: {
+          logger: {
+            log: () => undefined,
+            warn: () => undefined,
+            error: (...all: unknown[]) => void logged.push(all),
+          },
+        },
+      });
+      client = started.client;
+      await run(started.dataSource, [
+        'CREATE TABLE de_log (note varchar(20) NOT NULL, extra varchar(4) NOT NULL, size tinyint NOT NULL)',
+      ]);
+      for (const table of ['de_plain', 'de_heard'])
+        for (const event of ['INSERT', 'UPDATE'] as const)
+          await run(started.dataSource, [
+            ...trigger(database.name, {
+              table,
+              event,
+              time: 'AFTER',
+              when: `NEW.name <> 'a'`,
+              body: `INSERT INTO de_log (note, extra, size) VALUES (IF(NEW.name = 'null note', NULL, 'x'), CASE NEW.name WHEN 'null' THEN NULL WHEN 'long' THEN 'too long' ELSE 'x' END, CASE NEW.name WHEN 'range' THEN 1000 WHEN 'text' THEN 'text' ELSE 1 END)`,
+            }),
+          ]);
+    });
+    afterAll(() => started.close());
+
+    test.each(['deplain', 'deheard'])('is not blamed on %s', async (model) => {
+      const url = `/rest/v1/de/${model}/`;
+      expect((await client.post(url, { name: 'a' })).status).toBe(201);
+      for (const name of ['null', 'long', 'range', 'text', 'null note']) {
+        const body = { name, note: 'x' };
+        for (const answer of [
+          () => client.post(url, body),
+          () => client.patch(`${url}1/`, body),
+          () => client.post(url, [{ name: 'b' }, body]),
+        ]) {
+          logged.length = 0;
+          expect([name, ...seen(await answer())]).toEqual([name, ...FAILED]);
+          expect(logged).toHaveLength(1);
+        }
+      }
+      expect(seen(await client.get(`${url}1/`))).toMatchObject([200, { name: 'a' }]);
+    });
+  },
+  ['mariadb'],
+);
+
 /** A view that fails where the divisor is 0. */
 @ViewEntity({ name: 'de_view', expression: '' })
 class DeView {

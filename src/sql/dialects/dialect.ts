@@ -30,7 +30,7 @@ export type DatabaseError =
   | ({ readonly kind: 'not-null'; readonly column?: string | undefined } & ConstrainedTable)
   | ({ readonly kind: 'check' } & ConstrainedTable)
   /** The value is out of range or malformed for the column. */
-  | { readonly kind: 'data'; readonly column?: string }
+  | ({ readonly kind: 'data'; readonly column?: string } & ConstrainedTable)
   /** A regular expression is invalid. */
   | { readonly kind: 'pattern' }
   /** A trigger or a function of the database has raised an error with its own message. */
@@ -138,6 +138,8 @@ export interface Dialect extends TextSyntax {
   readonly indexColumns: ((table: NamedTable, index: string) => Statement) | undefined;
   /** A query with a row if the second table is the first one, a part of it, or a table of the view that it is. Undefined if it is the first one by its name. */
   partOf(table: NamedTable, part: ConstrainedTable & { readonly table: string }): Statement | undefined;
+  /** A query with a row if the table has the column, or is a view; undefined if errors of a column name the table. */
+  readonly columnOf: ((table: NamedTable, column: string) => Statement) | undefined;
   /**
    * A query with a row if a foreign key from or to the table, or to one behind the view that it is, may be violated; undefined if
    * errors name the table.

@@ -61,6 +61,10 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     definitions: undefined,
     restrictingTables: undefined,
     foreignKeyAt: undefined,
+    columnOf: ({ name, database }, column) => ({
+      sql: "SELECT 1 AS c0 FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name WHERE c.table_schema = COALESCE(?, DATABASE()) AND c.table_name = ? AND (c.column_name = ? OR t.table_type = 'VIEW')",
+      parameters: [database ?? null, name, column],
+    }),
     indexColumns: ({ name, database }, index) => ({
       // Of a view, the index is one of its tables.
       sql: `SELECT column_name AS c0 FROM (SELECT column_name, seq_in_index FROM information_schema.statistics WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = ? UNION ALL SELECT NULL, 1 FROM information_schema.views WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?) i ORDER BY seq_in_index`,
@@ -291,6 +295,7 @@ function constraintViolation(code: string, message: string): DatabaseError | und
       return {
         kind: 'data',
         ...columnIn(message, /column (?:'([^']*)'|(?:`.*`\.)?`((?:[^`]|``)*)`) at row/),
+        table: tableIn(message, /`\.`((?:[^`]|``)+)`\.`(?:[^`]|``)*` at row/),
       };
   }
 }

@@ -60,6 +60,7 @@ export const postgres: Dialect = {
   errorFor,
   definitions: undefined,
   restrictingTables: undefined,
+  columnOf: undefined,
   foreignKeyAt: undefined,
   indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
   partOf: ({ path }, { schema = null, table }) => ({ sql: PART_OF, parameters: [path, schema, table] }),

@@ -56,6 +56,7 @@ export const sqlite: Dialect = {
     sql: `SELECT m.name AS c0, f."to" AS c1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f."table" = ? COLLATE NOCASE AND f.on_${change} IN ('RESTRICT', 'NO ACTION')`,
     parameters: [table],
   }),
+  columnOf: undefined,
   // A table of an attached database is not in `sqlite_master`.
   foreignKeyAt: ({ name }) => ({
     sql: `SELECT 1 AS c0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE) OR EXISTS (SELECT 1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND (m.name = ? COLLATE NOCASE OR f."table" = ? COLLATE NOCASE))`,

@@ -1,6 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
 import type { ConnectionManager } from '../connection/connection-manager.js';
-import type { ConstrainedTable, DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
+import type { ConstrainedTable, DatabaseError, Dialect, NamedTable } from '../../../sql/dialects/dialect.js';
 import type { Tables } from '../table-metadata.js';
 import type { IndexColumns } from './index-columns.js';
 
@@ -30,30 +30,43 @@ export class ViolatedConstraints {
     if (found.kind === 'foreign-key' && found.isDangling !== true)
       return (await this.hasForeignKey(metadata)) ? found : undefined;
     if ('table' in found && !(await this.isPart(found, metadata))) return undefined;
+    if (found.kind === 'not-null' || found.kind === 'data')
+      return (await this.hasColumn(found, metadata)) ? found : undefined;
     if (found.kind !== 'unique') return found;
     const columns = await this.tools.indexes.of(found, metadata);
     return columns && { kind: 'unique', columns };
   }
 
+  /** Whether the table has the column of the error. True if it is not known. */
+  private async hasColumn(
+    { table, column }: Extract<DatabaseError, { kind: 'not-null' | 'data' }>,
+    metadata: EntityMetadata,
+  ): Promise<boolean> {
+    const { columnOf } = this.tools.dialect;
+    if (!columnOf || table !== undefined || column === undefined) return true;
+    return (await this.tools.connections.read(columnOf(this.named(metadata), column), 'primary')).length > 0;
+  }
+
+  private named(metadata: EntityMetadata): NamedTable {
+    const { tableName: name, database } = metadata;
+    return { path: this.tools.tables.pathOf(metadata), name, database };
+  }
+
   /** Whether a foreign key may connect the table with another one. True if the database names the table of the violated one. */
   private async hasForeignKey(metadata: EntityMetadata): Promise<boolean> {
-    const { dialect, tables, connections } = this.tools;
-    const { tableName: name, database } = metadata;
-    const statement = dialect.foreignKeyAt?.({ path: tables.pathOf(metadata), name, database });
+    const { dialect, connections } = this.tools;
+    const statement = dialect.foreignKeyAt?.(this.named(metadata));
     return !statement || (await connections.read(statement, 'primary')).length > 0;
   }
 
   /** Whether the table is that of the entity, a partition of it, or one that its view shows. True if it is not known. */
   private async isPart({ table, schema }: ConstrainedTable, metadata: EntityMetadata): Promise<boolean> {
     if (table === undefined) return true;
-    const { dialect, tables, connections } = this.tools;
-    const path = tables.pathOf(metadata);
-    const statement = dialect.partOf(
-      { path, name: metadata.tableName, database: metadata.database },
-      { table, schema },
-    );
+    const { dialect, connections } = this.tools;
+    const whole = this.named(metadata);
+    const statement = dialect.partOf(whole, { table, schema });
     if (!statement) return true;
-    const name = JSON.stringify([path, schema, table]);
+    const name = JSON.stringify([whole.path, schema, table]);
     if (this.parts.has(name)) return true;
     const isPart = (await connections.read(statement, 'primary')).length > 0;
     if (this.parts.size >= MAX_PARTS) this.parts.clear();

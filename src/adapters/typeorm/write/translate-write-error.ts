@@ -62,25 +62,34 @@ export async function translateWriteError(
 
 /**
  * False if the database cannot make a key that the body does not have, because its sequence is behind the stored keys or
- * exhausted, or if it misses a value that the body has.
+ * exhausted, or if it misses a value that the statement has.
  */
 export function isOfBody(
   refusal: DatabaseError,
-  { kind, values }: TranslatedWriteError['plan'],
+  plan: TranslatedWriteError['plan'],
   { resource, metadata }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata },
 ): boolean {
-  const valueOf = (column: string): unknown => {
-    const field = resource.fields.find((each) => each.kind === 'column' && each.column.id === column);
-    return field && values.get(field.name);
-  };
   if (refusal.kind === 'not-null' && refusal.table === undefined && refusal.column !== undefined)
-    return (valueOf(refusal.column) ?? null) === null;
-  if (kind !== 'create') return true;
+    return (valueOf(refusal.column, plan, resource) ?? null) === null;
+  if (plan.kind !== 'create') return true;
   const isGeneratedKey = (name: string): boolean =>
     metadata.columns.some((each) => each.databaseName === name && each.isGenerated) &&
-    valueOf(name) === undefined;
+    valueOf(name, plan, resource) === undefined;
   const { columns, column } = refusal as { readonly columns?: readonly string[]; readonly column?: string };
   return !(columns ?? [column ?? '']).some(isGeneratedKey);
+}
+
+/** What a write sets a column to; of a relation, its key. */
+function valueOf(column: string, plan: TranslatedWriteError['plan'], resource: ResourceSchema): unknown {
+  const given = plan.kind === 'create' ? [...plan.fixed, ...plan.added] : [];
+  const set = given.find((each) => each.column.id === column);
+  if (set) return set.value;
+  const field = resource.fields.find((each) =>
+    each.kind === 'to-one'
+      ? plan.values.has(each.name) && each.relation.on.some(({ near }) => near.id === column)
+      : each.kind === 'column' && each.column.id === column,
+  );
+  return field && plan.values.get(field.name);
 }
 
 /** Renames an error that was thrown before the write. */
