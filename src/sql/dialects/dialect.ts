@@ -138,6 +138,8 @@ export interface Dialect extends TextSyntax {
   readonly indexColumns: ((table: NamedTable, index: string) => Statement) | undefined;
   /** A query with a row if the second table is the first one, a part of it, or a table of the view that it is. Undefined if it is the first one by its name. */
   partOf(table: NamedTable, part: ConstrainedTable & { readonly table: string }): Statement | undefined;
+  /** A query with a row if the table has no further generated key; undefined if the error says so. */
+  readonly exhaustedKey: ((table: NamedTable) => Statement) | undefined;
   /** A query with a row if the table has the column, or is a view; undefined if errors of a column name the table. */
   readonly columnOf: ((table: NamedTable, column: string) => Statement) | undefined;
   /**

@@ -61,6 +61,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     definitions: undefined,
     restrictingTables: undefined,
     foreignKeyAt: undefined,
+    exhaustedKey: undefined,
     columnOf: ({ name, database }, column) => ({
       sql: "SELECT 1 AS c0 FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name WHERE c.table_schema = COALESCE(?, DATABASE()) AND c.table_name = ? AND (c.column_name = ? OR t.table_type = 'VIEW')",
       parameters: [database ?? null, name, column],

@@ -61,6 +61,7 @@ export const postgres: Dialect = {
   definitions: undefined,
   restrictingTables: undefined,
   columnOf: undefined,
+  exhaustedKey: undefined,
   foreignKeyAt: undefined,
   indexColumns: ({ path }, index) => ({ sql: INDEX_COLUMNS, parameters: [path, index] }),
   partOf: ({ path }, { schema = null, table }) => ({ sql: PART_OF, parameters: [path, schema, table] }),

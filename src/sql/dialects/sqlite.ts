@@ -57,6 +57,10 @@ export const sqlite: Dialect = {
     parameters: [table],
   }),
   columnOf: undefined,
+  exhaustedKey: ({ name }) => ({
+    sql: 'SELECT 1 AS c0 FROM sqlite_sequence WHERE name = ? COLLATE NOCASE AND seq = 9223372036854775807',
+    parameters: [name],
+  }),
   // A table of an attached database is not in `sqlite_master`.
   foreignKeyAt: ({ name }) => ({
     sql: `SELECT 1 AS c0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE) OR EXISTS (SELECT 1 FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND (m.name = ? COLLATE NOCASE OR f."table" = ? COLLATE NOCASE))`,

@@ -15,6 +15,7 @@ import type { DirectWriterRules } from './direct-writer-rules.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues } from './entity-values.js';
 import { assertExactKey } from './exact-keys.js';
+import { exhaustedKeyError } from './exhausted-key.js';
 import { expectedKeys } from './expected-keys.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import {
@@ -272,7 +273,8 @@ export class DirectWriter implements RowWriter {
   ): MaybePromise<Row | undefined> {
     const { connections } = this.tools;
     const fail = async (error: unknown): Promise<never> => {
-      if (connections.failures.kindOf(error) !== 'unique') throw error;
+      if (connections.failures.kindOf(error) !== 'unique')
+        throw await exhaustedKeyError(error, this.metadata, this.tools);
       const step = await prepare();
       throwStepError(step.errors);
       throw await step.translateError(error);

@@ -5,6 +5,7 @@ import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
+import { exhaustedKeyError } from './exhausted-key.js';
 import { DroppedRow, notStored } from './dropped-rows.js';
 import { underSentNames } from './duplicate-references.js';
 import { restrictionError } from './find-referrer.js';
@@ -40,7 +41,7 @@ export async function translateWriteError(
 ): Promise<unknown> {
   if (error instanceof DroppedRow) return (await isPermitted()) ? notStored() : new PermissionDenied();
   const reported = isRestException(error) ? undefined : tools.dialect.errorFor(error);
-  if (!reported) return underSentName(error, plan, resource);
+  if (!reported) return exhaustedKeyError(underSentName(error, plan, resource), metadata, tools);
   const refusal = await violatedConstraint(error, plan.resource, tools);
   if (!refusal || !isOfBody(refusal, plan, { resource, metadata })) return error;
   if (refusal.kind === 'foreign-key') {
