@@ -139,7 +139,7 @@ function writabilityOf(
   column: ColumnDescription,
   source: FieldSource,
 ): Pick<ColumnField, 'insertable' | 'updatable' | 'required' | 'refers' | 'polymorphic'> {
-  const { entity, options, foreignKeys } = source;
+  const { entity, foreignKeys } = source;
   const refers = foreignKeys.get(column.id);
   const key = refers === 'several' ? undefined : refers;
   // A single value does not identify the related row.
@@ -150,14 +150,18 @@ function writabilityOf(
     insertable,
     // The URL names the object: a key in a body is ignored (contract 3.4).
     updatable: open && column.updatable && !column.primary,
-    required: insertable && !mayBeOmitted(column, options),
+    required: insertable && !mayBeOmitted(column, source),
     ...(open && key?.kind === 'to-one' ? { refers: key } : {}),
     ...(open && key?.kind === 'polymorphic' ? { polymorphic: key.relations } : {}),
   };
 }
 
-function mayBeOmitted(column: ColumnDescription, { optional = [] }: RestifyOptions): boolean {
-  return column.acceptsNull || column.hasDefault || optional.includes(topName(column));
+function mayBeOmitted(
+  column: ColumnDescription,
+  { entity, options: { optional = [] } }: FieldSource,
+): boolean {
+  if (optional.includes(topName(column))) return true;
+  return (column.acceptsNull || column.hasDefault) && entity.rules.get(column.path)?.isDefined !== true;
 }
 
 function typeOf(column: Column, options: RestifyOptions): DataType {

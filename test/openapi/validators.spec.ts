@@ -170,3 +170,47 @@ test('OPTIONS says lengths, bounds, choices and forms', async () => {
   expect(actions.POST.some).not.toHaveProperty('min_length');
   expect(actions.POST.free?.children).toMatchObject({ city: { max_length: 20 } });
 });
+
+@Restify({ app: 'vo', optional: ['filled'] })
+@Entity('vo_defined')
+class VoDefined {
+  @PrimaryGeneratedColumn() id: number;
+  @IsDefined() @Column('int', { nullable: true }) known: number | null;
+  @IsDefined() @Column('int', { default: 5 }) counted: number;
+  @IsDefined() @Column('int', { nullable: true, default: 5 }) filled: number | null;
+  @IsOptional() @IsDefined() @Column('int', { nullable: true }) maybe: number | null;
+  @Column('int', { nullable: true }) other: number | null;
+}
+
+test('what @IsDefined names is required, and a stored null blocks no change', async () => {
+  const defined = await startApp({ entities: [VoDefined] });
+  const { app, client, dataSource } = defined;
+  const url = '/rest/v1/vo/vodefined/';
+  try {
+    const document: unknown = app
+      .get(RestifyOpenApi)
+      .extend({ openapi: '3.1.0', info: { title: 'v', version: '1' }, paths: {} });
+    const { components } = document as {
+      components: { schemas: Record<string, { title?: string; required?: string[] }> };
+    };
+    const requiredTo = (purpose: string): unknown =>
+      Object.values(components.schemas).find(({ title }) => title?.endsWith(`, to ${purpose}`) === true)
+        ?.required;
+    expect(requiredTo('create')).toEqual(['known', 'counted']);
+    expect(requiredTo('replace')).toEqual(['known', 'counted']);
+    expect(requiredTo('change')).toBeUndefined();
+    const missing = { known: ['This field is required.'], counted: ['This field is required.'] };
+    expect((await client.post(url, { filled: 1 })).json).toEqual(missing);
+    expect((await client.post(url, { known: 1, counted: 2, filled: 3 })).status).toBe(201);
+    expect((await client.put(`${url}1/`, {})).json).toEqual(missing);
+    await dataSource.query('UPDATE vo_defined SET known = NULL');
+    expect((await client.patch(`${url}1/`, { other: 2 })).json).toMatchObject({ known: null, other: 2 });
+    expect((await client.patch(`${url}1/`, { known: null })).status).toBe(400);
+    expect((await client.put(`${url}1/`, { known: 3, counted: 4 })).json).toMatchObject({
+      known: 3,
+      counted: 4,
+    });
+  } finally {
+    await defined.close();
+  }
+});

@@ -146,7 +146,7 @@ function fieldErrors(
     const isWritten = written.values.has(property);
     if (field.kind === 'embedded' && children && children.length > 0)
       Object.assign(errors, embeddedErrors(children, field, { entity: Object(value) as object, written }));
-    else if (!isWritten && isDefault(field, value)) continue;
+    else if (!isWritten && (value === null || isDefault(field, value))) continue;
     else if (!field.readable && !isWritten) errors[property] = [NOT_VALID];
     else
       errors[property] = messagesOf({ property, constraints: constraints ?? {}, children: children ?? [] });

@@ -33,7 +33,7 @@ export function readRules(metadatas: readonly ValidationMetadataLike[]): ClassRu
       ...combineMetadata(whole),
       ...(ofItems.length > 0 ? { items: combineMetadata(ofItems) } : {}),
     };
-    values.set(name, conditions.length > 0 ? { ...rules, refusesNull: false } : rules);
+    values.set(name, conditions.length > 0 ? { ...rules, refusesNull: false, isDefined: false } : rules);
   }
   return { values, nested };
 }
@@ -76,7 +76,7 @@ const READERS: Readonly<Record<string, Read>> = {
   arrayMinSize: ([min]) => ({ admits: 'array', ...number('minItems', min) }),
   arrayMaxSize: ([max]) => ({ admits: 'array', ...number('maxItems', max) }),
   arrayNotEmpty: () => ({ admits: 'array', minItems: 1 }),
-  isDefined: () => ({}),
+  isDefined: () => ({ isDefined: true }),
   isString: () => ({ admits: 'string' }),
   isInt: () => ({ admits: 'number' }),
   isNumber: () => ({ admits: 'number' }),

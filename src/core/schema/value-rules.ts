@@ -4,6 +4,8 @@ import type { Json } from '../errors/rest-exception.js';
 export interface ValueRules {
   /** True if null is rejected even if the column is nullable. */
   readonly refusesNull: boolean;
+  /** Whether a new object must have a value, even if the column has a default. */
+  readonly isDefined?: boolean;
   /** Length of strings in code points. */
   readonly minLength?: number;
   readonly maxLength?: number;
