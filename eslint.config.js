@@ -20,6 +20,7 @@ const WEAK_KEYS = {
   ],
   'data sources, their metadata, and connections of their drivers': [
     'src/adapters/typeorm/connection/*.ts',
+    'src/adapters/typeorm/write/bulk-deletion-rules.ts',
     'src/adapters/typeorm/write/direct-writer.ts',
     'src/adapters/typeorm/write/trees/materialized-path.ts',
   ],

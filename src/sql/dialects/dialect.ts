@@ -129,6 +129,16 @@ export interface Dialect extends TextSyntax {
   readonly returning: ReturningSyntax | undefined;
   /** Whether a comparison with this type compiles to the same SQL for every value, bound once in its encoded form. */
   isReusable(type: DataType): boolean;
+  /**
+   * A query that returns 1 if a DELETE or UPDATE of many rows of a table does the same as one of each row in any order: for an
+   * ordinary table without triggers, rules, and foreign keys to itself.
+   */
+  changesAlike(table: NamedTable, change: 'delete' | 'update'): Statement;
+  /**
+   * Whether a DELETE or UPDATE of rows by their keys is ordered and limited. MySQL locks each row that it reads, and without an
+   * order that the index has, it would read the whole of a small table.
+   */
+  readonly limitsChanges: boolean;
   /** Undefined if this dialect does not serialize rows as JSON. */
   readonly json: JsonWriter | undefined;
   /** The query planner's row estimate; undefined if it is not available. */

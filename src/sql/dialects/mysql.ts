@@ -5,6 +5,7 @@ import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
 import { driverErrorProperty, isServerLost, testNull } from './dialect.js';
 import type { DatabaseError, Dialect } from './dialect.js';
+import { changesAlike } from './mysql-changes.js';
 import { mysqlFault } from './mysql-error-codes.js';
 import { mysqlSettings } from './mysql-settings.js';
 import { compareDates, isZero, mayHoldZero, testZeroOrNull } from './mysql-dates.js';
@@ -28,6 +29,8 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     json: undefined,
     estimate: { explain: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
     returning: undefined,
+    changesAlike,
+    limitsChanges: true,
     isReusable: ({ kind }) => kind === 'integer' || kind === 'bigint',
     nullsFirst: true,
     nullsClause: false,

@@ -51,6 +51,8 @@ export const postgres: Dialect = {
     parameter: (placeholder) => placeholder,
   }),
   returning: postgresReturning,
+  changesAlike: ({ path }, change) => ({ sql: CHANGES_ALIKE, parameters: [path, TRIGGER_BITS[change]] }),
+  limitsChanges: false,
   isReusable: (type) => REUSABLE_KINDS.has(type.kind) && !(type.kind === 'string' && type.loose === true),
   json: postgresJson,
   estimate: {
@@ -68,6 +70,10 @@ export const postgres: Dialect = {
   discard: (connection) => void (connection as PgClient).end().catch(() => undefined),
   canceller: postgresCanceller,
 };
+
+/** In `tgtype`. */
+const TRIGGER_BITS = { delete: 8, update: 16 } as const;
+const CHANGES_ALIKE = `SELECT (c.relkind IN ('r', 'p') AND NOT c.relhasrules AND (c.relkind = 'p' OR NOT c.relhassubclass) AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid IN (SELECT c.oid UNION ALL SELECT relid FROM pg_partition_tree(c.oid)) AND NOT tgisinternal AND tgtype & $2 <> 0) AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f' AND conrelid = c.oid AND confrelid = c.oid))::int AS c0 FROM pg_class c WHERE c.oid = to_regclass($1)`;
 
 const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'integer',

@@ -47,6 +47,8 @@ export const sqlite: Dialect = {
     parameter: (placeholder) => cursorParameter(placeholder, type),
   }),
   returning: sqliteReturning,
+  changesAlike: ({ name }) => ({ sql: CHANGES_ALIKE, parameters: [name, name, name] }),
+  limitsChanges: false,
   isReusable: ({ kind }) => REUSABLE_KINDS.has(kind),
   json: sqliteJson,
   estimate: undefined,
@@ -83,6 +85,8 @@ export const sqlite: Dialect = {
   discard: () => undefined,
   canceller: undefined,
 };
+
+const CHANGES_ALIKE = `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?) f WHERE lower(f."table") = lower(name)) AS c0 FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND lower(name) = lower(?)`;
 
 const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'integer',

@@ -1,12 +1,13 @@
 import type { QueryRunner } from 'typeorm';
 import { BulkWriteError } from '../../../core/errors/bulk-write-error.js';
 import { isRestException } from '../../../core/errors/rest-exception.js';
-import type { Condition } from '../../../core/query/condition.js';
 import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan, UpsertPlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
+import { BulkDeletion } from './bulk-deletion.js';
+import { inLockOrder } from './lock-order.js';
 import { commitError } from './commit-error.js';
 import { rejectRepeatedRows } from './repeated-rows.js';
 import { selectForUpdate } from './select-for-update.js';
@@ -52,6 +53,25 @@ export class BatchWriter {
   constructor(private readonly parts: BatchTools) {}
 
   async write(given: BatchPlan): Promise<readonly Row[]> {
+    return (await this.deleteTogether(given)) ? [] : this.writeSteps(given);
+  }
+
+  /** False if the rows have to be deleted one by one: something runs for each of them, or the database rejects one, and has to say which. */
+  private async deleteTogether(plan: BatchPlan): Promise<boolean> {
+    const plans = deletionsIn(plan);
+    const [first] = plans;
+    const remove = first && (await this.parts.writerOf(first.resource).prepareDeletes(plans));
+    if (!remove) return false;
+    try {
+      await this.parts.tools.connections.transact((runner) => remove(runner, plan), first.requester);
+      return true;
+    } catch (error) {
+      if (BulkDeletion.isOfOneRow(error)) return false;
+      throw error;
+    }
+  }
+
+  private async writeSteps(given: BatchPlan): Promise<readonly Row[]> {
     const plan = {
       ...given,
       steps: await rejectRepeatedRows(given.steps, requesterOf(given), this.parts.tools),
@@ -167,12 +187,7 @@ export class BatchWriter {
    */
   private async lockAll({ steps }: BatchPlan, runner: QueryRunner): Promise<void> {
     if (this.parts.tools.dialect.lockRow === '' || steps.length < 2) return;
-    // In a fixed order: two requests that lock each other's rows in different orders would deadlock.
-    const found = steps.flatMap(lockedPlans);
-    const inOrder = found
-      .map(({ resource, where }) => ({ resource, where, place: lockOrderKey(where) }))
-      .sort((a, b) => compareTexts(a.place, b.place));
-    for (const { resource, where } of inOrder) {
+    for (const { resource, where } of inLockOrder(steps.flatMap(lockedPlans))) {
       const tools = this.parts.toolsOf(resource);
       // Writers of a tree lock the whole tree before any row of it.
       if (tools.tables.of(resource).metadata.treeType === undefined)
@@ -216,26 +231,16 @@ function keysOf(step: BatchStep): CreatePlan['keys'] {
   return step.kind === 'upsert' ? step.create.keys : [];
 }
 
+/** The steps of a batch that deletes several rows of one model and does nothing else. */
+function deletionsIn({ steps, completed }: BatchPlan): readonly DeletePlan[] {
+  const plans = steps.filter((step) => step.kind === 'delete');
+  const isAll = plans.length === steps.length && plans.length > 1 && !completed;
+  return isAll && plans.every(({ resource }) => resource === plans[0]?.resource) ? plans : [];
+}
+
 function lockedPlans(step: BatchStep): readonly (UpdatePlan | DeletePlan)[] {
   if (step.kind === 'upsert') return [step.update];
   return step.kind === 'update' || step.kind === 'delete' ? [step] : [];
-}
-
-/** By code unit: the lock order has to be fixed, in no particular language. */
-function compareTexts(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-/**
- * A sort key of the row's own column values, including its key. The rest of the condition, a caller's grants, is the
- * same for all rows of one request.
- */
-function lockOrderKey(where: Condition): string {
-  if (where.kind === 'and') return where.conditions.map(lockOrderKey).join('');
-  return where.kind === 'compare' && where.operand.hops.length === 0
-    ? JSON.stringify([where.operand.column.id, where.value])
-    : '';
 }
 
 function createdRow(row: Row): StepOutcome {

@@ -137,6 +137,10 @@ export class DirectWriter implements RowWriter {
     return this.parts.general.prepareDelete(plan);
   }
 
+  prepareDeletes(plans: readonly DeletePlan[]): ReturnType<RowWriter['prepareDeletes']> {
+    return this.parts.general.prepareDeletes(plans);
+  }
+
   /** Whether no hook, listener, subscriber or trigger takes part in this write. */
   private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): MaybePromise<boolean> {
     const { errors, hooks } = plan;

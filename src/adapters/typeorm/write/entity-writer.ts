@@ -5,6 +5,7 @@ import { conjunction } from '../../../core/query/condition.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
+import { BulkDeletion } from './bulk-deletion.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { Changed } from './candidate-rows.js';
 import { convertingValues } from './conversion-errors.js';
@@ -26,7 +27,7 @@ import { PreciseValues } from './precise-values.js';
 import { rejectHiddenKeys } from './hidden-keys.js';
 import { runHook } from './run-hook.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
-import type { PreparableWrite, WriterTools } from './row-writer.js';
+import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
 import { selectForUpdate } from './select-for-update.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
@@ -264,6 +265,10 @@ export class EntityWriter extends StepWriter {
       },
       translateError: (error) => deletionError(error, plan, this.tools),
     };
+  }
+
+  prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined> {
+    return new BulkDeletion(this.resource, this.tools).prepare(plans);
   }
 
   private async performDelete(

@@ -9,13 +9,14 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
+import { BulkDeletion } from './bulk-deletion.js';
 import { areValuesPermitted } from './candidate-rows.js';
 import { DroppedRow, notStored } from './dropped-rows.js';
 import { selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
-import type { PreparableWrite, WriterTools } from './row-writer.js';
+import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
 import { deletionError, restrictionError } from './find-referrer.js';
 import { constraintError } from './constraint-errors.js';
 import { violatedConstraint } from './violated-constraint.js';
@@ -117,6 +118,10 @@ export class JunctionWriter extends StepWriter {
       },
       translateError: (error) => deletionError(error, plan, this.tools),
     };
+  }
+
+  prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined> {
+    return new BulkDeletion(this.resource, this.tools).prepare(plans);
   }
 
   private columnsOf(values: CreatePlan['values'], referenced: ReferencedValues): readonly ColumnValue[] {

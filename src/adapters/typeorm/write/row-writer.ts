@@ -5,7 +5,7 @@ import { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
-import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
@@ -28,7 +28,12 @@ export interface RowWriter {
     plan: UpdatePlan,
   ): PreparableWrite<Row | undefined> | Promise<PreparableWrite<Row | undefined>>;
   prepareDelete(plan: DeletePlan): PreparableWrite<boolean>;
+  /** Undefined if the rows have to be deleted one by one. */
+  prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
 }
+
+/** Deletes the rows of several plans in a shared transaction. */
+export type DeleteTogether = (runner: QueryRunner, plan: Pick<BatchPlan, 'skipsMissing'>) => Promise<void>;
 
 /** Runs the application's validators on an entity before it is written. Empty if it is valid. */
 export type ValidateEntity = (
@@ -86,6 +91,7 @@ export abstract class StepWriter implements RowWriter {
   abstract prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
   abstract prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined>;
   abstract prepareDelete(plan: DeletePlan): PreparableWrite<boolean>;
+  abstract prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
 
   async create(plan: CreatePlan): Promise<Row> {
     return writeAlone(await this.prepareCreate(plan), this.tools.connections, plan.requester);

@@ -26,6 +26,12 @@ export class UndeclaredPairs {
     private readonly tools: WriterTools,
   ) {}
 
+  /** Whether there may be such pairs. */
+  exist(): boolean {
+    this.sides ??= this.findSides();
+    return this.sides.length > 0;
+  }
+
   async delete(identity: readonly Json[], runner: QueryRunner): Promise<void> {
     const { resource, tools } = this;
     const quote = (name: string): string => tools.tables.of(resource).dataSource.driver.escape(name);
