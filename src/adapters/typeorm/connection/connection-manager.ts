@@ -244,10 +244,11 @@ export class ConnectionManager {
     return this.readingOver({ from: 'primary', requester: undefined }, isFit, this.direct.isWatched());
   }
 
-  /** Runs `work` in a transaction, which is rolled back if it throws. */
+  /** Runs `work`, which writes `size` rows, in a transaction, which is rolled back if it throws. */
   async transact<Result>(
     work: (runner: QueryRunner) => Promise<Result>,
     requester?: Requester,
+    size?: number,
   ): Promise<Result> {
     const joined = this.joined.current;
     if (joined) return this.joined.transact(joined, work);
@@ -264,7 +265,7 @@ export class ConnectionManager {
     try {
       // A conflict or deadlock is retried, because no response has been sent yet. The lock is released between
       // attempts.
-      for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
+      for (const attempts = new RetryBudget(this.limits.acquireTimeout, size); ;) {
         const attempted = await this.lock.acquireExclusive(once, this.deadlines);
         if (attempted.kind === 'done') return attempted.result;
         const kind = this.failures.kindOf(attempted.error);

@@ -2,6 +2,8 @@ import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 
 /** The maximum number of attempts after conflicts, before the client receives a 503 and has to retry itself. */
 const MAX_CONFLICT_ATTEMPTS = 5;
+/** The same for the largest bulk write: of as many as a pool has connections, at least one succeeds in each round. */
+const MAX_BULK_ATTEMPTS = 15;
 /** The longest pause in milliseconds. */
 const MAX_PAUSE = 50;
 
@@ -13,18 +15,33 @@ export class RetryBudget {
   private attempts = 1;
   private lockedPause = 1;
   private until: number | undefined;
+  private begunAt = performance.now();
+  private readonly maxAttempts: number;
 
-  constructor(private readonly patience: number) {}
+  /** @param size the number of rows that the operation writes. */
+  constructor(
+    private readonly patience: number,
+    private readonly size = 1,
+  ) {
+    this.maxAttempts = Math.min(MAX_BULK_ATTEMPTS, MAX_CONFLICT_ATTEMPTS + Math.ceil(Math.log2(size)));
+  }
 
   /** Waits before the next attempt. False if the budget is exhausted, or the error cannot be retried. */
   async retry(kind: DatabaseError['kind'] | undefined): Promise<boolean> {
     if (kind === 'locked') return this.retryLocked();
-    if ((kind !== 'conflict' && kind !== 'unprepared') || this.attempts >= MAX_CONFLICT_ATTEMPTS)
-      return false;
+    if ((kind !== 'conflict' && kind !== 'unprepared') || this.attempts >= this.maxAttempts) return false;
     // Exponential backoff with jitter: on a busy machine, two conflicting transactions would collide again.
-    await pause(Math.random() * 20 * 2 ** this.attempts);
+    await pause(Math.random() * this.longestPause());
     this.attempts += 1;
+    this.begunAt = performance.now();
     return true;
+  }
+
+  /** Bulk writes that conflict have to follow each other, so the pause lasts as long as several of them. */
+  private longestPause(): number {
+    const round = Math.min(this.attempts, MAX_CONFLICT_ATTEMPTS - 1);
+    const others = this.size > 1 ? round * (performance.now() - this.begunAt) : 0;
+    return 20 * 2 ** round + others;
   }
 
   private async retryLocked(): Promise<boolean> {

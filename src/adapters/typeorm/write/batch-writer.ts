@@ -63,7 +63,8 @@ export class BatchWriter {
     const remove = first && (await this.parts.writerOf(first.resource).prepareDeletes(plans));
     if (!remove) return false;
     try {
-      await this.parts.tools.connections.transact((runner) => remove(runner, plan), first.requester);
+      const { connections } = this.parts.tools;
+      await connections.transact((runner) => remove(runner, plan), first.requester, plans.length);
       return true;
     } catch (error) {
       if (BulkDeletion.isOfOneRow(error)) return false;
@@ -84,16 +85,17 @@ export class BatchWriter {
     for (let attempt = 1; ; attempt++) {
       const progress: Progress = { current: undefined, isWritten: false };
       try {
-        return await this.parts.tools.connections.transact(async (runner) => {
+        const { connections, dialect } = this.parts.tools;
+        const write = async (runner: QueryRunner): Promise<readonly Row[]> => {
           Object.assign(progress, { current: undefined, isWritten: false });
           await this.lockAll(plan, runner);
-          const { dialect } = this.parts.tools;
           const rows = await writeEach(steps, { runner, plan, dialect }, (step, index) => {
             progress.current = { step, index };
           });
           progress.isWritten = true;
           return rows;
-        }, requesterOf(plan));
+        };
+        return await connections.transact(write, requesterOf(plan), steps.length);
       } catch (error) {
         if (error instanceof CompletionError) throw error.cause;
         if (upserts && attempt < MAX_ATTEMPTS && this.isUniqueViolation(error)) continue;
