@@ -29,13 +29,25 @@ export interface JsonRowOptions {
   readonly basePath: string;
 }
 
-/** The SELECT of the rows of a page, in reading order. */
-export function pageRows(page: PageRows, scope: Scope, expressions: readonly string[]): string {
+/** The SELECT of the rows of a page, in reading order. `isCostly`: whether the expressions should be evaluated for no other rows. */
+export function pageRows(
+  page: PageRows,
+  scope: Scope,
+  { expressions, isCostly }: { readonly expressions: readonly string[]; readonly isCostly: boolean },
+): string {
+  if (!isCostly || !scope.dialect.evaluatesBeforeSort) return foundRows(page, scope, selectList(expressions));
+  const found = scope.within(scope.resource);
+  scope.setDerivedTable(foundRows(page, found, `${found.alias}.*`));
+  const sorted = compileOrder(readingOrder(page), scope);
+  return `SELECT ${selectList(expressions)} FROM ${scope.from()} ORDER BY ${sorted}`;
+}
+
+function foundRows(page: PageRows, scope: Scope, selected: string): string {
   const { where, from } = page;
   const order = readingOrder(page);
   const conditions = [compileWhere(where, scope, order), ...(from ? [compileAfter(order, from, scope)] : [])];
   const sorted = compileOrder(order, scope);
-  return `SELECT ${selectList(expressions)} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${limitClause(page, scope)}`;
+  return `SELECT ${selected} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${limitClause(page, scope)}`;
 }
 
 /** Call it last, because it binds the offset. */
@@ -123,7 +135,8 @@ function jsonRowsOf(
 ): string {
   const text = json.sql(scope, basePath);
   const stored = json.stored.map(({ sql }) => sql(scope));
-  if (page.offset === 0) return pageRows(page, scope, [text, ...edges.columns(scope), ...stored]);
+  const expressions = [text, ...edges.columns(scope), ...stored];
+  if (page.offset === 0) return pageRows(page, scope, { expressions, isCostly: stored.length > 0 });
   const condition = compileWhere(page.where, scope, page.order);
   const sorted = compileOrder(page.order, scope);
   return `SELECT ${selectList([text, ...stored])} FROM (SELECT ${scope.alias}.* FROM ${scope.from()} WHERE ${condition} ORDER BY ${sorted}${limitClause(page, scope)}) ${scope.alias}`;

@@ -1,5 +1,6 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Column } from '../core/schema/column.js';
+import type { DataKind } from '../core/schema/data-type.js';
 import { ownKey } from '../core/query/condition.js';
 import type { Operand } from '../core/query/condition.js';
 import type { EmbeddedField, Field, LabelsField, RelatedLabel } from '../core/schema/field.js';
@@ -21,6 +22,8 @@ export interface Selection {
   readKey(record: readonly unknown[]): readonly Json[];
   readIdentity(record: readonly unknown[]): readonly Json[];
   readValues(record: readonly unknown[]): readonly unknown[];
+  /** Whether the expressions convert values at a cost that matters for rows outside of a page. */
+  readonly isCostly: boolean;
 }
 
 interface Part {
@@ -49,7 +52,16 @@ export function selectRows(resource: ResourceSchema, dialect: Dialect): Selectio
         ? readKey(record)
         : identity.map((part, index) => part.read(record, key.length + index) as Json),
     readValues: (record) => parts.map((part, index) => part.read(record, valueStarts[index] ?? 0)),
+    isCostly: resource.fields.some(isCostly),
   };
+}
+
+const COSTLY_KINDS: ReadonlySet<DataKind> = new Set(['json', 'list', 'datetime', 'date', 'interval']);
+
+function isCostly(field: Field): boolean {
+  if (!field.readable) return false;
+  if (field.kind === 'embedded') return field.fields.some(isCostly);
+  return field.kind === 'column' && COSTLY_KINDS.has(field.column.type.kind);
 }
 
 function startsOf(parts: readonly Part[]): readonly number[] {

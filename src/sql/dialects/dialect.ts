@@ -91,6 +91,8 @@ export interface Dialect extends TextSyntax {
   readonly nullsClause: boolean;
   /** The form of the condition for rows after a position at which an index can start. */
   readonly keyset: KeysetForm;
+  /** Whether the select list of rows that are sorted for a LIMIT is evaluated for all of them, and not for those that remain. */
+  readonly evaluatesBeforeSort: boolean;
   /** The locking clause of a SELECT before a write. */
   readonly lockRow: string;
   /** Whether that clause has to name the main table of a join: the others are not locked, and the nullable side of an outer join cannot be. */

@@ -35,6 +35,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     nullsFirst: true,
     nullsClause: false,
     keyset: 'alternatives',
+    evaluatesBeforeSort: false,
     lockRow: ' FOR UPDATE',
     lockNamesTable: false,
     concat: (first, second) => `CONCAT(${first}, ${second})`,

@@ -23,6 +23,7 @@ export const postgres: Dialect = {
   nullsFirst: false,
   nullsClause: true,
   keyset: 'rows',
+  evaluatesBeforeSort: true,
   lockRow: ' FOR UPDATE',
   lockNamesTable: true,
   concat: (first, second) => `${first} || ${second}`,

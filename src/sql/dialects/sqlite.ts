@@ -21,6 +21,7 @@ export const sqlite: Dialect = {
   nullsFirst: true,
   nullsClause: true,
   keyset: 'rows without rowid',
+  evaluatesBeforeSort: false,
   lockRow: '',
   lockNamesTable: false,
   concat: (first, second) => `${first} || ${second}`,

@@ -87,10 +87,11 @@ export class PageReader {
 
   private async readRows(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     const scope = this.begin(plan);
-    const sql = pageRows({ ...plan, lookahead: true }, scope, [
-      ...this.reader.selection.expressions(scope),
-      ...edgeColumns(plan, scope),
-    ]);
+    const { selection } = this.reader;
+    const sql = pageRows({ ...plan, lookahead: true }, scope, {
+      expressions: [...selection.expressions(scope), ...edgeColumns(plan, scope)],
+      isCostly: selection.isCostly,
+    });
     const read = await this.connections.records(runner, { sql, parameters: scope.parameters });
     const records = read.slice(0, plan.limit);
     const rows = await this.reader.rowsOf(records, runner);

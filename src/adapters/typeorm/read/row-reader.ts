@@ -10,12 +10,11 @@ import type { Condition } from '../../../core/query/condition.js';
 import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
 import type { Requester } from '../../../core/contracts/requester.js';
 import type { OrderTerm, ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { compileAfter } from '../../../sql/compile-after.js';
-import { compileOrder, cursorColumns } from '../../../sql/compile-order.js';
+import { cursorColumns } from '../../../sql/compile-order.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { existsStatement } from '../../../sql/exists-query.js';
-import { orderText } from '../../../sql/json-page-query.js';
+import { orderText, pageRows } from '../../../sql/json-page-query.js';
 import { jsonRows } from '../../../sql/json-object-sql.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
 import { lockOf } from '../../../sql/lock-clause.js';
@@ -265,14 +264,17 @@ export class RowReader {
 
   private rowsStatement({ where, order, after, limit, locked }: RowsQuery): Statement {
     const scope = Scope.begin(this.dialect, this.tables, this.resource);
-    const expressions = [...this.selection.expressions(scope), ...cursorColumns(order, scope)];
-    const conditions = [
-      compileWhere(where, scope, order),
-      ...(after ? [compileAfter(order, { values: after, inclusive: false }, scope)] : []),
-    ];
-    const sorted = order.length === 0 ? '' : ` ORDER BY ${compileOrder(order, scope)}`;
+    const { selection } = this;
+    const expressions = [...selection.expressions(scope), ...cursorColumns(order, scope)];
+    if (order.length > 0) {
+      const from = after && { values: after, backward: false, inclusive: false };
+      const page = { where, order, from, offset: 0, limit, lookahead: false };
+      const sql = pageRows(page, scope, { expressions, isCostly: selection.isCostly });
+      return { sql, parameters: scope.parameters };
+    }
+    const condition = compileWhere(where, scope, order);
     const from = scope.from();
-    const sql = `SELECT ${selectList(expressions)} FROM ${from} WHERE ${conditions.join(' AND ')}${sorted} LIMIT ${limit}${locked === true ? lockOf(scope, from) : ''}`;
+    const sql = `SELECT ${selectList(expressions)} FROM ${from} WHERE ${condition} LIMIT ${limit}${locked === true ? lockOf(scope, from) : ''}`;
     return { sql, parameters: scope.parameters };
   }
 
