@@ -303,9 +303,9 @@ onEachDatabase('a bulk DELETE', (database) => {
       );
       expect(await remove(`${url('door')}?keys=5,6,987`)).toMatchObject({ answer: missing('6', '987') });
       expect(await countOf(Door)).toBe(6);
-      const deletion = await remove(`${url('door')}?keys=2,5,1`);
-      expect(deletion).toMatchObject({ answer: { status: 204 }, failed: 0 });
-      expect(deletion.words.match(/DELETE/g)).toEqual(['DELETE']);
+      // MariaDB cannot lock the rows of one table of a join alone.
+      const locks = database.name === 'mariadb' ? 'SELECT SELECT SELECT' : 'SELECT';
+      expect(await remove(`${url('door')}?keys=2,5,1`)).toMatchObject(removed(`${locks} DELETE`));
       expect(await countOf(Door)).toBe(3);
     });
   });

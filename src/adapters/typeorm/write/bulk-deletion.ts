@@ -108,7 +108,7 @@ export class BulkDeletion {
     const condition = compileWhere(conjunction([...shared, anyOf(operands, keys)]), scope);
     const order = operands.map((operand) => scope.operand(operand)).join(', ');
     const from = scope.from();
-    if (from.includes(' LEFT JOIN ') && dialect.lockRow !== '' && !dialect.lockNamesTable) return new Map();
+    if (from.includes(' JOIN ') && dialect.lockRow !== '' && !dialect.lockNamesTable) return new Map();
     const records = await connections.records(runner, {
       sql: `SELECT ${list} FROM ${from} WHERE ${condition} ORDER BY ${order}${lockOf(scope, from)}`,
       parameters: scope.parameters,
