@@ -8,7 +8,7 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { hasExactNumbers, plainValue } from '../../../core/values/exact-numbers.js';
 import { keyText } from '../../../core/values/keys.js';
 import { loadEntities } from '../unreadable-json.js';
-import { identityOf, whereIdentity } from '../write/entity-values.js';
+import { identityOf, keyProperties, whereIdentity } from '../write/entity-values.js';
 import { listensTo } from '../write/subscriber-events.js';
 import { fromProperty } from '../write/property-values.js';
 
@@ -98,8 +98,14 @@ export class EntityLoader {
       const keys = identities.slice(at, at + LOADED_AT_ONCE);
       entities.push(...(await loadEntities(runner, () => this.select(keys, runner).getMany())));
     }
+    // What is stored has precedence.
     return new Map(
-      entities.map((entity) => [keyText(identityOf(entity, this.resource, this.metadata)), entity]),
+      [keyProperties, identityOf].flatMap((read) =>
+        entities.map((entity): [string, ObjectLiteral] => [
+          keyText(read(entity, this.resource, this.metadata)),
+          entity,
+        ]),
+      ),
     );
   }
 

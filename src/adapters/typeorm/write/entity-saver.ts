@@ -10,7 +10,7 @@ import { failedConversion } from '../metadata/transformer-errors.js';
 import {
   changedValues,
   columnIds,
-  identityOf,
+  hasIdentity,
   setColumns,
   setRelation,
   whereIdentity,
@@ -53,7 +53,7 @@ export interface Change {
 
 /** Inserts and updates entities by TypeORM's own statements. */
 export class EntitySaver {
-  private readonly metadata: EntityMetadata;
+  readonly metadata: EntityMetadata;
   /** Whether a column belongs to several relations. */
   private readonly sharesColumns: boolean;
   /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
@@ -62,7 +62,7 @@ export class EntitySaver {
   private readonly computed: readonly ComputedColumn[];
 
   constructor(
-    private readonly resource: ResourceSchema,
+    readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
     private readonly parts: {
       readonly tree: TreeKeeper | undefined;
@@ -114,10 +114,7 @@ export class EntitySaver {
 
   /** Whether `update` leaves stored JSON that a body repeats as it is. A statement by the key writes it. */
   comparesJson(entity: ObjectLiteral, { identity, isKeyExact }: Change): boolean {
-    const hasSameKey = identityOf(entity, this.resource, this.metadata).every(
-      (value, index) => value === identity[index],
-    );
-    return hasSameKey && isKeyExact && this.saves;
+    return hasIdentity(entity, identity, this) && isKeyExact && this.saves;
   }
 
   /**

@@ -4,11 +4,13 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { outwardType } from '../../../core/schema/column.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isPolymorphic } from '../metadata/polymorphic-relations.js';
 import { fromProperty, toKeyProperty, toProperty } from './property-values.js';
+import { propertyOfKey, storedKey } from './transformed-keys.js';
 
 /** The related row's columns that a foreign key refers to, by the path of the field. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
@@ -161,7 +163,7 @@ export function whereIdentity(
   );
   for (const { column, value } of own) {
     const found = metadata.columns.find((each) => each.databaseName === column.id);
-    found?.setEntityValue(where, toKeyProperty(value, column.type, found));
+    found?.setEntityValue(where, propertyOfKey(value, column, found));
   }
   setColumns(
     where,
@@ -200,16 +202,48 @@ export function changedValues(
   return changed;
 }
 
-/** The canonical values of an entity's primary key. */
+/** The canonical values of an entity's primary key, as they are stored. */
 export function identityOf(
   entity: ObjectLiteral,
-  resource: ResourceSchema,
+  { identity }: ResourceSchema,
   metadata: EntityMetadata,
 ): readonly Json[] {
-  return resource.identity.map((column) => {
-    const found = metadata.columns.find((each) => each.databaseName === column.id);
-    return fromProperty(found?.getEntityValue(entity), column.type) as Json;
-  });
+  return identity.map((column) => keyValue(entity, column, { metadata, of: storedKey }));
+}
+
+/**
+ * The canonical values of the properties of an entity's primary key. They are those that are stored, too, where a database
+ * finds a key by one that it takes for equal, such as that of a transformer to lower case.
+ */
+export function keyProperties(
+  entity: ObjectLiteral,
+  { identity }: ResourceSchema,
+  metadata: EntityMetadata,
+): readonly Json[] {
+  const of = (from: ObjectLiteral, column: ColumnMetadata): unknown => column.getEntityValue(from);
+  return identity.map((column) => keyValue(entity, column, { metadata, of }));
+}
+
+function keyValue(
+  entity: ObjectLiteral,
+  { id, type }: Column,
+  {
+    metadata,
+    of,
+  }: { metadata: EntityMetadata; of: (entity: ObjectLiteral, column: ColumnMetadata) => unknown },
+): Json {
+  const found = metadata.columns.find((each) => each.databaseName === id);
+  return fromProperty(found && of(entity, found), type) as Json;
+}
+
+/** Whether an entity is that of the row with this key. With a transformer, TypeORM may have found another one. */
+export function hasIdentity(
+  entity: ObjectLiteral,
+  identity: readonly Json[],
+  { resource, metadata }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata },
+): boolean {
+  const [stored, properties] = [identityOf, keyProperties].map((read) => read(entity, resource, metadata));
+  return identity.every((value, index) => value === stored?.[index] || value === properties?.[index]);
 }
 
 /** The columns of the field itself, without those of a relation. */

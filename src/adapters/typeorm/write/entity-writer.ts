@@ -239,7 +239,7 @@ export class EntityWriter extends StepWriter {
     const update = (): Promise<readonly ColumnValue[]> => this.saver.update(entity, change, runner);
     const arrays =
       plan.values.size > 0 || change.hooked ? await convertingValues(plan, this.metadata, update) : [];
-    const identity = identityOf(entity, this.resource, this.metadata);
+    const identity = this.entities.changedKey(entity, change.identity);
     const precise = this.precise?.ofUpdated(entity, plan.values, stored) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
     await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });

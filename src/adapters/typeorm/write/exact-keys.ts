@@ -23,6 +23,7 @@ export function exactIdentity(
   return identity.map((column, index) => {
     const field = fields.find((each) => each.kind === 'column' && each.column.id === column.id);
     const given = field && values.get(field.name);
-    return given === undefined || column.type.kind !== 'bigint' ? (made[index] ?? null) : (given as Json);
+    const isRounded = column.type.kind === 'bigint' && !column.transform;
+    return given === undefined || !isRounded ? (made[index] ?? null) : (given as Json);
   });
 }

@@ -6,7 +6,7 @@ import type { Condition } from '../../../core/query/condition.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { loadEntities } from '../unreadable-json.js';
-import { identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
+import { hasIdentity, identityOf, setColumns, setRelation, whereIdentity } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
 import { selectForUpdate } from './select-for-update.js';
 
@@ -18,7 +18,8 @@ export interface LoadedRelation {
 
 /** Loads the entities of rows that are written, by their keys. */
 export class LoadedEntities {
-  private readonly metadata: EntityMetadata;
+  readonly metadata: EntityMetadata;
+  private readonly hasTransformedKey: boolean;
   private readonly forward: string[];
   /**
    * The keys of forward relations in embedded objects. TypeORM 0.3 does not load them if the embedded object has no other
@@ -27,10 +28,13 @@ export class LoadedEntities {
   private readonly embeddedKeys: readonly Column[];
 
   constructor(
-    private readonly resource: ResourceSchema,
+    readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
   ) {
     this.metadata = tools.tables.of(resource).metadata;
+    this.hasTransformedKey = this.metadata.primaryColumns.some(
+      ({ transformer }) => transformer !== undefined,
+    );
     this.forward = this.metadata.relations
       .filter((relation) => relation.isWithJoinColumn && !relation.isLazy && !relation.embeddedMetadata)
       .map((relation) => relation.propertyPath);
@@ -47,7 +51,8 @@ export class LoadedEntities {
         ...(relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {}),
       }),
     );
-    if (!entity) return null;
+    // Without a transformer, TypeORM finds the row, and the driver may have rounded its key.
+    if (!entity || (this.hasTransformedKey && !this.hasKey(entity, identity))) return null;
     this.setEmptyToNull(entity);
     if (this.embeddedKeys.length > 0) await this.loadEmbeddedKeys(entity, identity, runner);
     return entity;
@@ -110,9 +115,12 @@ export class LoadedEntities {
   }
 
   hasKey(entity: ObjectLiteral, identity: readonly Json[]): boolean {
-    return identityOf(entity, this.resource, this.metadata).every(
-      (value, index) => value === identity[index],
-    );
+    return hasIdentity(entity, identity, this);
+  }
+
+  /** The key of a changed entity: the row's own key, unless it has another one. */
+  changedKey(entity: ObjectLiteral, identity: readonly Json[]): readonly Json[] {
+    return this.hasKey(entity, identity) ? identity : identityOf(entity, this.resource, this.metadata);
   }
 
   conditionOf(identity: readonly Json[]): Condition {
