@@ -53,6 +53,7 @@ export class LoadedEntities {
     );
     // Without a transformer, TypeORM finds the row, and the driver may have rounded its key.
     if (!entity || (this.hasTransformedKey && !this.hasKey(entity, identity))) return null;
+    this.clearUnselected(entity);
     this.setEmptyToNull(entity);
     if (this.embeddedKeys.length > 0) await this.loadEmbeddedKeys(entity, identity, runner);
     return entity;
@@ -98,6 +99,13 @@ export class LoadedEntities {
     return this.metadata.relations
       .map((relation) => ({ relation, value: relation.getEntityValue(entity) as unknown }))
       .filter(({ relation, value }) => (relation.isWithJoinColumn ? value === null : value !== undefined));
+  }
+
+  /** Takes out what the class assigns to columns that are not loaded (`select: false`), which a save would write. */
+  private clearUnselected(entity: ObjectLiteral): void {
+    for (const column of this.metadata.columns)
+      if (!column.isSelect && !column.isVirtual && column.getEntityValue(entity) !== undefined)
+        column.setEntityValue(entity, undefined);
   }
 
   /**
