@@ -625,7 +625,7 @@ onEachDatabase('a column type that has no form in JSON', (database) => {
     expect(await start).toMatch(
       database.name === 'sqlite'
         ? /^started$/
-        : /Keyed\.at: its key is a date-time of more than three digits, of which TypeORM keeps three\. Give it a key of whole numbers, texts or UUIDs, and make this column unique, or leave the entity out: do not register it\./,
+        : /Keyed\.at: its key is a date-time of more than three digits, of which TypeORM keeps three\. Serve it for reading only, with operations: \['list', 'retrieve'\], or give it a key of whole numbers, texts or UUIDs, and make this column unique, or leave the entity out: do not register it\./,
     );
   });
 });

@@ -6,10 +6,11 @@ import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 
 /** Reports unsupported features of served entities, so that none is served incorrectly. */
 export function verifySupported({ drafts }: CompilerInput): readonly DeclarationProblem[] {
-  const registered = new Set(drafts.map(({ entity }) => entity.id));
+  const registered = new Map(drafts.map(({ entity }) => [entity.id, entity]));
   return drafts.flatMap((draft) => [
     ...entityProblems(draft),
     ...relationProblems(draft, registered),
+    ...foreignKeyProblems(draft, registered),
     ...declaredColumns(draft.entity).flatMap((column) => [
       ...columnProblems(column, draft),
       ...keyProblems(column, draft),
@@ -17,19 +18,20 @@ export function verifySupported({ drafts }: CompilerInput): readonly Declaration
   ]);
 }
 
-function entityProblems({ declaration, entity }: EntityDeclaration): readonly DeclarationProblem[] {
-  const read = declaration.options.operations?.every(
-    (operation) => operation === 'list' || operation === 'retrieve',
-  );
-  return entity.unsupported
-    .filter(({ readable }) => !(readable && read === true))
-    .map(({ what, repair }) => ({ where: declaration.name, what, repair }));
+function entityProblems(draft: EntityDeclaration): readonly DeclarationProblem[] {
+  return draft.entity.unsupported
+    .filter(({ readable }) => !(readable && isOnlyRead(draft)))
+    .map(({ what, repair }) => ({ where: draft.declaration.name, what, repair }));
+}
+
+function isOnlyRead({ declaration: { options } }: EntityDeclaration): boolean {
+  return options.operations?.every((operation) => operation === 'list' || operation === 'retrieve') === true;
 }
 
 /** Ignores relations to entities that are not registered, which have no field. */
 function relationProblems(
   draft: EntityDeclaration,
-  registered: ReadonlySet<string>,
+  registered: ReadonlyMap<string, EntityDescription>,
 ): readonly DeclarationProblem[] {
   const { declaration, entity } = draft;
   return entity.unjoined
@@ -87,15 +89,50 @@ function columnProblems(
 
 function keyProblems(
   { path, unfitKey }: ColumnDescription,
-  { declaration }: EntityDeclaration,
+  draft: EntityDeclaration,
 ): readonly DeclarationProblem[] {
+  const { name, options } = draft.declaration;
   if (unfitKey === undefined) return [];
+  const canBeRead = unfitKey.isReadable && Object.keys(options.computed ?? {}).length === 0;
+  if (canBeRead && isOnlyRead(draft)) return [];
+  const reading = canBeRead
+    ? "Serve it for reading only, with operations: ['list', 'retrieve'], or give"
+    : 'Give';
   return [
     {
-      where: `${declaration.name}.${path}`,
-      what: `its key is ${unfitKey}`,
-      repair:
-        'Give it a key of whole numbers, texts or UUIDs, and make this column unique, or leave the entity out: do not register it.',
+      where: `${name}.${path}`,
+      what: `its key is ${unfitKey.what}`,
+      repair: `${reading} it a key of whole numbers, texts or UUIDs, and make this column unique, or leave the entity out: do not register it.`,
     },
   ];
+}
+
+/** Foreign keys that TypeORM would not write exactly. */
+function foreignKeyProblems(
+  draft: EntityDeclaration,
+  byId: ReadonlyMap<string, EntityDescription>,
+): readonly DeclarationProblem[] {
+  const { declaration, entity } = draft;
+  if (isOnlyRead(draft)) return [];
+  return entity.relations.flatMap((relation) => {
+    const target = byId.get(relation.target);
+    const isExact = (id: string): boolean =>
+      target?.columns.find((column) => column.id === id)?.unfitKey === undefined;
+    const exposed = exposedMember(relation, { entity, options: declaration.options, isServed: () => true });
+    if (
+      !target ||
+      relation.kind !== 'to-one' ||
+      !exposed.writable ||
+      relation.on.every(({ far }) => isExact(far))
+    )
+      return [];
+    const name = topName(relation);
+    return [
+      {
+        where: `${declaration.name}.${relation.path}`,
+        what: 'it refers to a key that TypeORM does not write exactly',
+        repair: `Let it be read only: readOnly: ['${name}'].`,
+      },
+    ];
+  });
 }

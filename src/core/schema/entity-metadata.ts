@@ -27,8 +27,8 @@ export interface ColumnDescription extends Column {
   readonly unsupported?: string;
   /** True if it is an array of that type, which the ORM cannot write on this database. */
   readonly unsupportedArray?: true;
-  /** The reason why it cannot be a key, if any. */
-  readonly unfitKey?: string;
+  /** The reason why it cannot be a key, if any; `isReadable`: it can be one of a model that is only read. */
+  readonly unfitKey?: { readonly what: string; readonly isReadable: boolean };
   /** The transformer, if the stored value differs from the entity's: it is read through the ORM, and not filtered by default. */
   readonly transformer?: TransformerDescription;
   /** True if its value may change without the version of its row: by a foreign key's action, by other rows, or unnoticed by the ORM. */

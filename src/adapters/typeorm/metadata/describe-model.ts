@@ -194,12 +194,13 @@ function describeType(
     };
   const type = texts.refine(described.type, column);
   const settable = column.isUpdate && !isGenerated(column);
-  const unfitKey = column.isPrimary ? unfitKeyReason(type, dataSource) : undefined;
+  const unfit = column.isPrimary ? unfitKeyReason(type, dataSource) : undefined;
+  const isReadable = type.kind === 'datetime' && !mayLoadEntities(metadata, dataSource);
   return {
     type,
     unversioned: isUnversioned(column, type, { metadata, dataSource, settable }),
     ...describeTransformer(column, type),
-    ...(unfitKey === undefined ? {} : { unfitKey }),
+    ...(unfit === undefined ? {} : { unfitKey: { what: unfit, isReadable } }),
   };
 }
 
@@ -225,6 +226,18 @@ function leadsIndex(column: ColumnMetadata, { primaryColumns, uniques, indices }
 function hasFullTextIndex(column: ColumnMetadata, { indices }: EntityMetadata): boolean {
   return indices.some(
     ({ isFulltext, columns }) => isFulltext && columns.length === 1 && columns.includes(column),
+  );
+}
+
+/** Whether code of the application takes part in the values that are read, so that TypeORM has to load the entity by its key. */
+function mayLoadEntities(
+  { afterLoadListeners, columns }: EntityMetadata,
+  { subscribers }: DataSource,
+): boolean {
+  return (
+    afterLoadListeners.length > 0 ||
+    columns.some(({ transformer }) => transformer !== undefined) ||
+    subscribers.some((subscriber) => subscriber.afterLoad !== undefined)
   );
 }
 
