@@ -80,6 +80,15 @@ class Note {
   @DeleteDateColumn() deleted: Date | null;
 }
 
+const toLower = { to: (text: string): string => text.toLowerCase(), from: (text: string): string => text };
+
+@Restify({ app: 'bd', bulk: true })
+@Entity('bd_tag')
+class Tag {
+  @PrimaryColumn({ length: 20, transformer: toLower }) name: string;
+  @DeleteDateColumn() deleted: Date | null;
+}
+
 @Restify({ app: 'bd', bulk: true })
 @Entity('bd_heard')
 class Heard {
@@ -112,6 +121,28 @@ class Member {
   @ManyToOne(() => Group, { onDelete: 'CASCADE' }) group: Relation<Group>;
 }
 
+/** Its threads are deleted with one bead, and restrict another one. */
+@Restify({ app: 'bd', bulk: true })
+@Entity('bd_bead')
+class Bead {
+  @PrimaryColumn() id: number;
+}
+
+@Restify('bd')
+@Entity('bd_thread')
+class Thread {
+  @PrimaryColumn() id: number;
+  @ManyToOne(() => Bead, { onDelete: 'CASCADE' }) first: Relation<Bead>;
+  @ManyToOne(() => Bead, { onDelete: 'RESTRICT' }) last: Relation<Bead>;
+}
+
+/** TypeORM does not know the foreign keys to it. */
+@Restify({ app: 'bd', bulk: true })
+@Entity('bd_chest')
+class Chest {
+  @PrimaryColumn() id: number;
+}
+
 @Restify({ app: 'bd', bulk: true })
 @Entity('bd_trigger')
 class Triggered {
@@ -132,13 +163,22 @@ const ENTITIES = [
   Word,
   Door,
   Note,
+  Tag,
   Heard,
   Folder,
   Group,
   Member,
+  Bead,
+  Thread,
+  Chest,
   Triggered,
   Person,
 ] as const;
+
+const FOREIGN_TABLES = [
+  'CREATE TABLE bd_seal (id INTEGER PRIMARY KEY, chest INTEGER, FOREIGN KEY (chest) REFERENCES bd_chest (id) ON DELETE CASCADE)',
+  'CREATE TABLE bd_wax (id INTEGER PRIMARY KEY, seal INTEGER, chest INTEGER, FOREIGN KEY (seal) REFERENCES bd_seal (id) ON DELETE CASCADE, FOREIGN KEY (chest) REFERENCES bd_chest (id) ON DELETE RESTRICT)',
+];
 
 const TRIGGERS: Readonly<Record<TestDatabase['name'], readonly string[]>> = {
   sqlite: [
@@ -180,14 +220,15 @@ onEachDatabase('a bulk DELETE', (database) => {
     client = started.client;
     // The first transaction asks for the settings of the session.
     await client.delete(`${url('heard')}?keys=1,2`);
-    for (const statement of TRIGGERS[database.name]) await started.dataSource.query(statement);
+    for (const statement of [...TRIGGERS[database.name], ...FOREIGN_TABLES])
+      await started.dataSource.query(statement);
   });
   beforeEach(async () => {
     const { manager } = started.dataSource;
     await manager.query('DELETE FROM bd_person_ware');
     await manager.createQueryBuilder().update(Group).set({ head: null }).execute();
     await manager.createQueryBuilder().update(Folder).set({ parent: null }).execute();
-    for (const entity of [Door, Line, Member, ...ENTITIES])
+    for (const entity of [Door, Line, Member, Thread, ...ENTITIES])
       await manager.createQueryBuilder().delete().from(entity).execute();
   });
   afterAll(() => started.close());
@@ -382,7 +423,36 @@ onEachDatabase('a bulk DELETE', (database) => {
       expect((await client.delete(`${url('group')}?keys=2,1`)).status).toBe(204);
       expect(await countOf(Member)).toBe(0);
     });
+
+    test('where rows that are deleted with one restrict another: in the order of the list', async () => {
+      await insert(Bead, [{ id: 1 }, { id: 2 }]);
+      await insert(Thread, [{ id: 1, first: { id: 1 }, last: { id: 2 } }]);
+      expect((await client.delete(`${url('bead')}?keys=2,1`)).status).toBe(409);
+      expect((await client.delete(`${url('bead')}?keys=1,2`)).status).toBe(204);
+      expect(await countOf(Thread)).toBe(0);
+    });
+
+    test('where the foreign keys that do so are not those of TypeORM', async () => {
+      await insert(Chest, [{ id: 1 }, { id: 2 }]);
+      await started.dataSource.query('INSERT INTO bd_seal VALUES (1, 1)');
+      await started.dataSource.query('INSERT INTO bd_wax VALUES (1, 1, 2)');
+      expect((await client.delete(`${url('chest')}?keys=2,1`)).status).toBe(409);
+      expect((await client.delete(`${url('chest')}?keys=1,2`)).status).toBe(204);
+      expect(await started.dataSource.query('SELECT * FROM bd_wax')).toEqual([]);
+    });
   });
+
+  // The key of MariaDB takes them for equal.
+  if (database.name !== 'mariadb')
+    test('deletes no other row than that of a stored key which its transformer does not make', async () => {
+      await started.dataSource.query(`INSERT INTO bd_tag (name) VALUES ('AB'), ('ab'), ('c')`);
+      expect(await remove(`${url('tag')}?keys=AB,c`)).toMatchObject({ answer: missing('AB') });
+      expect(await countOf(Tag)).toBe(3);
+      expect(await remove(`${url('tag')}?keys=ab,c`)).toMatchObject({ answer: { status: 204 } });
+      expect(await started.dataSource.query('SELECT name FROM bd_tag WHERE deleted IS NULL')).toEqual([
+        { name: 'AB' },
+      ]);
+    });
 
   if (database.name !== 'sqlite') {
     /** Runs a request while another transaction is open, which is committed once the request waits or has been answered. */

@@ -133,7 +133,8 @@ export interface Dialect extends TextSyntax {
   isReusable(type: DataType): boolean;
   /**
    * A query that returns 1 if a DELETE or UPDATE of many rows of a table does the same as one of each row in any order: for an
-   * ordinary table without triggers, rules, and foreign keys to itself.
+   * ordinary table without triggers and rules, if no foreign key lets a row, or one that is deleted with it by CASCADE, restrict
+   * what is deleted with another row.
    */
   changesAlike(table: NamedTable, change: 'delete' | 'update'): Statement;
   /**

@@ -74,7 +74,7 @@ export const postgres: Dialect = {
 
 /** In `tgtype`. */
 const TRIGGER_BITS = { delete: 8, update: 16 } as const;
-const CHANGES_ALIKE = `SELECT (c.relkind IN ('r', 'p') AND NOT c.relhasrules AND (c.relkind = 'p' OR NOT c.relhassubclass) AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid IN (SELECT c.oid UNION ALL SELECT relid FROM pg_partition_tree(c.oid)) AND NOT tgisinternal AND tgtype & $2 <> 0) AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f' AND conrelid = c.oid AND confrelid = c.oid))::int AS c0 FROM pg_class c WHERE c.oid = to_regclass($1)`;
+const CHANGES_ALIKE = `WITH RECURSIVE own(id) AS (SELECT to_regclass($1)::oid UNION SELECT relid::oid FROM pg_partition_tree(to_regclass($1))), deleted(id) AS (SELECT id FROM own UNION SELECT conrelid FROM pg_constraint JOIN deleted ON confrelid = id WHERE contype = 'f' AND confdeltype = 'c') SELECT (c.relkind IN ('r', 'p') AND NOT c.relhasrules AND (c.relkind = 'p' OR NOT c.relhassubclass) AND NOT EXISTS (SELECT 1 FROM pg_trigger JOIN own ON tgrelid = id WHERE NOT tgisinternal AND tgtype & $2 <> 0) AND NOT EXISTS (SELECT 1 FROM pg_constraint JOIN deleted child ON conrelid = child.id JOIN deleted parent ON confrelid = parent.id WHERE contype = 'f' AND (confdeltype <> 'c' OR child.id IN (SELECT id FROM own))))::int AS c0 FROM pg_class c WHERE c.oid = to_regclass($1)`;
 
 const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'integer',

@@ -48,7 +48,7 @@ export const sqlite: Dialect = {
     parameter: (placeholder) => cursorParameter(placeholder, type),
   }),
   returning: sqliteReturning,
-  changesAlike: ({ name }) => ({ sql: CHANGES_ALIKE, parameters: [name, name, name] }),
+  changesAlike: ({ name }) => ({ sql: CHANGES_ALIKE, parameters: [name, name] }),
   limitsChanges: false,
   isReusable: ({ kind }) => REUSABLE_KINDS.has(kind),
   json: sqliteJson,
@@ -87,7 +87,7 @@ export const sqlite: Dialect = {
   canceller: undefined,
 };
 
-const CHANGES_ALIKE = `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?) f WHERE lower(f."table") = lower(name)) AS c0 FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND lower(name) = lower(?)`;
+const CHANGES_ALIKE = `WITH RECURSIVE foreign_keys AS (SELECT lower(m.name) AS child, lower(f."table") AS parent, on_delete FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'), deleted(name) AS (SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND lower(name) = lower(?) UNION SELECT child FROM deleted JOIN foreign_keys ON parent = name WHERE on_delete = 'CASCADE') SELECT NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = t.name) AND NOT EXISTS (SELECT 1 FROM foreign_keys WHERE child IN deleted AND parent IN deleted AND (on_delete <> 'CASCADE' OR child = t.name)) AS c0 FROM deleted t WHERE name = lower(?)`;
 
 const REUSABLE_KINDS: ReadonlySet<DataKind> = new Set([
   'integer',

@@ -59,14 +59,15 @@ function isPlain(resource: ResourceSchema, tools: WriterTools): Promise<boolean>
   });
 }
 
+/** A stored key that its transformer does not make is that of no entity: TypeORM's statements would find another row by it. */
 function isPlainEntity(resource: ResourceSchema, tools: WriterTools): boolean {
-  const { metadata, dataSource } = tools.tables.of(resource);
+  const { metadata } = tools.tables.of(resource);
   return (
     (metadata.tableType === 'regular' || metadata.isJunction) &&
     metadata.discriminatorColumn === undefined &&
     metadata.treeType === undefined &&
     !metadata.listeners.some(({ type }) => LISTENERS.has(type)) &&
-    !refersToDeleted(metadata, dataSource) &&
+    !metadata.primaryColumns.some(({ transformer }) => transformer !== undefined) &&
     !new UndeclaredPairs(resource, tools).exist()
   );
 }
@@ -80,27 +81,4 @@ async function isPlainTable(
   const statement = dialect.changesAlike(table, deleteDateColumn ? 'update' : 'delete');
   const [record] = await connections.read(statement, 'primary');
   return Number(record?.[0] ?? 0) === 1;
-}
-
-/**
- * Whether rows may refer to rows that are deleted with others of the same table: then the order of the deletions decides what
- * foreign keys restrict.
- */
-function refersToDeleted(
-  { tablePath, foreignKeys }: EntityMetadata,
-  { entityMetadatas }: DataSource,
-): boolean {
-  const deleted = new Set([tablePath]);
-  for (const path of deleted)
-    for (const each of entityMetadatas)
-      if (each.foreignKeys.some((key) => key.onDelete === 'CASCADE' && refersTo(key, path)))
-        deleted.add(each.tablePath);
-  return foreignKeys.some((key) => deleted.has(key.referencedEntityMetadata.tablePath));
-}
-
-function refersTo(
-  { referencedEntityMetadata }: EntityMetadata['foreignKeys'][number],
-  path: string,
-): boolean {
-  return referencedEntityMetadata.tablePath === path;
 }
