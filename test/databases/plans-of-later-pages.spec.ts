@@ -3,12 +3,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import type { QueryRunner } from 'typeorm';
 import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
-import { StatementLog } from '../faults/statement-log.js';
 import { connectAdapter } from '../support/connect-adapter.js';
 import type { ConnectedAdapter } from '../support/connect-adapter.js';
 import { onEachDatabase } from '../support/each-database.js';
 import type { TestDatabase } from '../support/databases.js';
 import { ModelRows } from '../support/model-rows.js';
+import { ReadLog } from '../support/read-costs.js';
+import type { Read } from '../support/read-costs.js';
 
 const EQUAL_ROWS = 20_000;
 
@@ -22,19 +23,6 @@ class Job {
   @Column() state: number;
   @Column({ type: 'int', nullable: true }) rank: number | null;
   @Column({ type: 'varchar', length: 20 }) code: string;
-}
-
-interface Read {
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
-
-class ReadLog extends StatementLog {
-  readonly reads: Read[] = [];
-
-  override logQuery(sql: string, parameters: readonly unknown[] = []): void {
-    this.reads.push({ sql, parameters });
-  }
 }
 
 /** Inserts rows of which nearly all are equal in `state` and `rank`; some are NULL or greater in `rank`. */

@@ -3,31 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { restify } from 'nestjs-restify';
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { PrimaryColumnOptions } from 'typeorm';
-import { StatementLog } from '../../faults/statement-log.js';
 import { kindEntity, KINDS, lookupsOf } from '../../support/column-kinds.js';
 import { connectAdapter } from '../../support/connect-adapter.js';
 import type { ConnectedAdapter } from '../../support/connect-adapter.js';
 import { ModelRows } from '../../support/model-rows.js';
 import type { Shown } from '../../support/model-rows.js';
+import { ReadLog } from '../../support/read-costs.js';
+import type { Read } from '../../support/read-costs.js';
 
 interface SqliteConnection {
   prepare(sql: string): { all(...parameters: readonly unknown[]): readonly unknown[] };
   exec(sql: string): unknown;
   function(name: string, options: object, run: (value: unknown) => unknown): unknown;
-}
-
-interface Read {
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
-
-/** Keeps the values of the statements too. */
-class ReadLog extends StatementLog {
-  readonly reads: Read[] = [];
-
-  override logQuery(sql: string, parameters: readonly unknown[] = []): void {
-    this.reads.push({ sql, parameters });
-  }
 }
 
 const RUNS = 10;
