@@ -62,10 +62,12 @@ export class KeyColumns {
     );
     const columns = overlapping.flatMap(({ on }) => on.map(({ near }) => [near.id, near] as const));
     this.overlapping = [...new Map(columns).values()];
+    // A relation on the property of its column has the value that a body names.
     this.ownColumns = resource.fields.filter(
       (field): field is ColumnField =>
         field.kind === 'column' &&
         !field.refers &&
+        !relations.some(({ name }) => name === field.name) &&
         resource.identity.some(({ id }) => id === field.column.id) &&
         this.isOfRelation(field.column.id),
     );
