@@ -17,7 +17,7 @@ import { mayDeleteTogether } from './bulk-deletion-rules.js';
 import { whereIdentity } from './entity-values.js';
 import { inLockOrder } from './lock-order.js';
 import type { DeleteTogether, WriterTools } from './row-writer.js';
-import { selectForUpdate } from './select-for-update.js';
+import { mayReadStaleRows, selectForDeletion } from './select-for-update.js';
 
 /** The rows of one statement. */
 const ROWS = 500;
@@ -83,7 +83,7 @@ export class BulkDeletion {
     const found = new Map<string, Identity>();
     const missing: number[] = [];
     for await (const targets of inSlices(chunksOf(inLockOrder(selection.targets)))) {
-      const rows = await this.selectTogether({ ...selection, targets }, runner);
+      const rows = await this.selectCurrent({ ...selection, targets }, runner);
       for (const { index, where, key } of targets) {
         const identity =
           rows.get(keyText(key.map(({ value }) => value))) ?? (await this.selectAlone(where, runner));
@@ -92,6 +92,16 @@ export class BulkDeletion {
       }
     }
     return { found: [...found.values()], missing: missing.sort((a, b) => a - b) };
+  }
+
+  /** As `selectTogether`; once more where the first statement may have waited, and the rows depend on others. */
+  private async selectCurrent(
+    selection: Selection,
+    runner: QueryRunner,
+  ): Promise<ReadonlyMap<string, Identity>> {
+    const rows = await this.selectTogether(selection, runner);
+    const isStale = rows.size > 0 && mayReadStaleRows(conjunction(selection.shared), this.tools.dialect);
+    return isStale ? this.selectTogether(selection, runner) : rows;
   }
 
   /** The identities of rows by their keys: none if the statement would lock rows of other tables, and scan these. */
@@ -123,7 +133,7 @@ export class BulkDeletion {
 
   private selectAlone(where: Condition, runner: QueryRunner): Promise<Identity | undefined> {
     const { resource, tools } = this;
-    return selectForUpdate(resource, { columns: resource.identity, where }, { runner, tools });
+    return selectForDeletion(resource, { columns: resource.identity, where }, { runner, tools });
   }
 
   /** @throws UnevenDeletion if the statement has deleted fewer rows. */

@@ -28,7 +28,7 @@ import { rejectHiddenKeys } from './hidden-keys.js';
 import { runHook } from './run-hook.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
-import { selectForUpdate } from './select-for-update.js';
+import { selectForDeletion, selectForUpdate } from './select-for-update.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
@@ -253,7 +253,7 @@ export class EntityWriter extends StepWriter {
       errors: NO_ERRORS,
       prepare: async (runner) => {
         await this.tree?.begin(runner);
-        const key = await selectForUpdate(
+        const key = await selectForDeletion(
           this.resource,
           { columns: this.resource.identity, where: plan.where, expected: plan.expected },
           { runner, tools: this.tools },

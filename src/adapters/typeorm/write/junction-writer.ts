@@ -12,7 +12,7 @@ import type { ReferencedValues } from './entity-values.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { areValuesPermitted } from './candidate-rows.js';
 import { DroppedRow, notStored } from './dropped-rows.js';
-import { selectForUpdate } from './select-for-update.js';
+import { selectForDeletion, selectForUpdate } from './select-for-update.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
@@ -109,7 +109,7 @@ export class JunctionWriter extends StepWriter {
     return {
       errors: NO_ERRORS,
       prepare: async (runner) => {
-        const pair = await this.find(plan, runner);
+        const pair = await this.find(plan, runner, selectForDeletion);
         if (!pair) return notFound(false);
         return prepared(async () => {
           if (!(await this.remove(pair, runner))) throw new UndeletedRow();
@@ -138,13 +138,10 @@ export class JunctionWriter extends StepWriter {
   private async find(
     { where, expected }: Pick<DeletePlan, 'where'> & Partial<Pick<DeletePlan, 'expected'>>,
     runner: QueryRunner,
+    select = selectForUpdate,
   ): Promise<readonly ColumnValue[] | undefined> {
     const columns = [...this.resource.columns.values()];
-    const values = await selectForUpdate(
-      this.resource,
-      { columns, where, expected },
-      { runner, tools: this.tools },
-    );
+    const values = await select(this.resource, { columns, where, expected }, { runner, tools: this.tools });
     return values && columns.map((column, index) => ({ column, value: values[index] ?? null }));
   }
 
