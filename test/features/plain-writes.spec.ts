@@ -342,6 +342,10 @@ onEachDatabase('a write of a plain row', (database) => {
       (await started.client.get('/rest/v1/plain/door/', as(user))).json;
     expect(await opened('ann/x')).toHaveLength(2);
     expect(await opened('ann')).toHaveLength(1);
+    const { client } = started;
+    expect((await client.post('/rest/v1/plain/door/', { open: null }, as('ann'))).status).toBe(403);
+    expect((await client.patch('/rest/v1/plain/door/1/', { open: null }, as('ann'))).status).toBe(403);
+    expect((await client.post('/rest/v1/plain/door/', { open: true }, as('ann'))).status).toBe(201);
   });
 
   test('takes values of a hook as TypeORM writes them', async () => {

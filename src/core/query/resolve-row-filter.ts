@@ -99,17 +99,10 @@ function toCondition(operand: Operand, filter: WhereFilter): Extract<Condition, 
  * Converts a filter's value, which is as in a JSON body, to its canonical form.
  * @throws Error for an invalid value, which is an error of the application
  */
-function toCanonical({ path, lookup, value }: WhereFilter, { type }: Column): Json {
+function toCanonical({ path, lookup, value }: WhereFilter, { type }: Pick<Column, 'type'>): Json {
   if (value === null || lookup === 'isnull') return value;
-  if (comparesSeveral(lookup)) {
-    if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
-    return value.map((each: Json) =>
-      toCanonical(
-        { kind: 'where', path, lookup: 'exact', value: each },
-        { id: '', path, type, nullable: true },
-      ),
-    );
-  }
+  if (comparesSeveral(lookup))
+    return convertEach({ path, lookup, value }, (each) => toCanonical(each, { type }));
   // A substring need not be a valid value of the column.
   if (lookup !== 'exact' && lookup !== 'ne' && type.kind === 'string') return String(value);
   const outcome = parseValue(value, type.kind === 'string' ? { ...type, trim: false } : type);
@@ -118,14 +111,21 @@ function toCanonical({ path, lookup, value }: WhereFilter, { type }: Column): Js
   return outcome.value;
 }
 
+/** Converts each value of a list. Null is not in a list: no row without a value matches one. */
+function convertEach(
+  { path, lookup, value }: Omit<WhereFilter, 'kind'>,
+  convert: (each: WhereFilter) => Json,
+): readonly Json[] {
+  if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
+  const values = value.map((each: Json) => convert({ kind: 'where', path, lookup: 'exact', value: each }));
+  return lookup === 'in' ? values.filter((each) => each !== null) : values;
+}
+
 /** Converts a filter's value to the stored one with the column's transformer, which gets it as in a JSON body. */
 function toStored({ path, lookup, value }: WhereFilter, column: Column): Json {
   if (lookup === 'isnull') return value;
   if (LOOKUP_RULES[lookup].value === 'text') return value === null ? null : String(value);
-  if (comparesSeveral(lookup)) {
-    if (!Array.isArray(value)) throw new Error(`where("${path}", "${lookup}", …) needs an array.`);
-    return value.map((each: Json) => toStored({ kind: 'where', path, lookup: 'exact', value: each }, column));
-  }
+  if (comparesSeveral(lookup)) return convertEach({ path, lookup, value }, (each) => toStored(each, column));
   const outcome = parseStored(value, column);
   if (outcome.errors)
     throw new UnfitValue(`where("${path}", …) is given ${JSON.stringify(value)}`, outcome.errors);
