@@ -103,7 +103,7 @@ export class Scope implements AliasedTable {
 
   operand({ hops, column }: Operand): string {
     const { table, alias } = this.join(hops);
-    return table.column(alias, column);
+    return hops.length === 0 ? table.column(alias, column) : table.joinedColumn(alias, column);
   }
 
   /** As in `TableNames`. */

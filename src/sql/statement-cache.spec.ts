@@ -27,6 +27,7 @@ const TABLE: TableNames = {
   path: '"thing"',
   ownAlias: '"thing"',
   column: (alias, { id }) => `${alias}."${id}"`,
+  joinedColumn: (alias, { id }) => `${alias}."${id}"`,
   name: ({ id }) => `"${id}"`,
   holders: () => [],
   rows: () => [],

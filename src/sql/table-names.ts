@@ -10,6 +10,8 @@ export interface TableNames {
   readonly ownAlias: string;
   /** A column qualified with an alias. */
   column(alias: string, column: Column): string;
+  /** The same in a joined row that may be missing: NULL then, of a virtual column, too. */
+  joinedColumn(alias: string, column: Column): string;
   /**
    * The condition for the rows that have a value in a column: of a column of entities that extend this one, the rows of those;
    * a row that became another one keeps what its columns held. Empty for the other columns.

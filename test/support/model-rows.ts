@@ -1,6 +1,7 @@
 import { isRestException } from '../../src/core/errors/rest-exception.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import { ALWAYS } from '../../src/core/query/condition.js';
+import type { Condition } from '../../src/core/query/condition.js';
 import type { FilterResult } from '../../src/core/contracts/filter-backend.js';
 import type { CursorPosition } from '../../src/core/contracts/pagination.js';
 import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/core/query/plan.js';
@@ -23,6 +24,8 @@ export class ModelRows {
   constructor(
     private readonly adapter: DataAdapter,
     private readonly resource: Resource,
+    /** Lists and pages hold the rows that match. */
+    private readonly within: Condition = ALWAYS,
   ) {
     const { serializer } = resource;
     this.output = {
@@ -121,7 +124,7 @@ export class ModelRows {
           actor: null,
         }),
       );
-    return planList(resource, { within: ALWAYS, results, requester: undefined, parent: undefined });
+    return planList(resource, { within: this.within, results, requester: undefined, parent: undefined });
   }
 
   private creation(body: Shown): CreatePlan {

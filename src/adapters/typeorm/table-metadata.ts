@@ -73,6 +73,11 @@ export class Tables implements TableRegistry {
       if (quotedName === undefined) throw new Error(`No column ${column.id} of ${metadata.name}`);
       return quotedName;
     };
+    const column = (alias: string, read: Column): string => {
+      const query = virtual.get(read.id)?.query;
+      return query ? `(${query(alias)})` : `${alias}.${name(read)}`;
+    };
+    const [key] = metadata.primaryColumns.map(({ databaseName }) => quote(databaseName));
     const holders = new Map(
       metadata.columns.map((column) => [
         column.databaseName,
@@ -89,10 +94,11 @@ export class Tables implements TableRegistry {
       path: quotePath(metadata, quote),
       ownAlias: quote(metadata.tableName),
       name,
-      column: (alias, column) => {
-        const query = virtual.get(column.id)?.query;
-        return query ? `(${query(alias)})` : `${alias}.${name(column)}`;
-      },
+      column,
+      joinedColumn: (alias, read) =>
+        virtual.has(read.id) && key !== undefined
+          ? `CASE WHEN ${alias}.${key} IS NOT NULL THEN ${column(alias, read)} END`
+          : column(alias, read),
       holders: (alias, { id }) =>
         entityCondition(holders.get(id) ?? [], quote).map((condition) => `${alias}.${condition}`),
       rows: (alias) => [

@@ -13,8 +13,9 @@ import {
   ManyToOne,
   OneToMany,
   PrimaryColumn,
+  VirtualColumn,
 } from 'typeorm';
-import type { DataSourceOptions, Relation } from 'typeorm';
+import type { Relation } from 'typeorm';
 import { StatementLog } from '../../faults/statement-log.js';
 import { onEachDatabase } from '../../support/each-database.js';
 import { startApp } from '../../support/start-app.js';
@@ -39,6 +40,11 @@ class Customer {
   @PrimaryColumn() id: number;
   @Index() @ManyToOne(() => Region, { nullable: true }) region: Relation<Region> | null;
   @DeleteDateColumn() deleted: Date | null;
+  @VirtualColumn({
+    type: 'int',
+    query: (alias) => `SELECT COUNT(*) FROM related_line l WHERE l.amount = ${alias}.id`,
+  })
+  lines: number;
 }
 
 @Restify({
@@ -46,6 +52,7 @@ class Customer {
   filterFields: {
     'customer.region.name': ['exact', 'ne', 'isnull', 'in'],
     'customer.id': ['exact'],
+    'customer.lines': ['exact', 'ne'],
     'lines.item': ['exact', 'in'],
     'lines.note': ['exact'],
     'lines.amount': ['exact', 'gte'],
@@ -53,7 +60,7 @@ class Customer {
     'items.name': ['exact'],
   },
   filterGroups: true,
-  orderingFields: ['id', 'customer.region.name'],
+  orderingFields: ['id', 'customer.region.name', 'customer.lines'],
 })
 @Entity('related_order')
 class Order {
@@ -240,6 +247,11 @@ onEachDatabase('conditions on related rows', (database) => {
     [`filter=${encodeURIComponent('or(customer__region__name=north,items=b)')}`, [1, 2, 6]],
     [`filter=${encodeURIComponent('not(customer__region__name=north)')}`, [2, 3, 4, 5]],
     ['customer__region__name=north&items=c', [1]],
+    ['customer__lines=1', [1, 2, 3, 6]],
+    ['customer__lines=0', []],
+    ['customer__lines__ne=1', [4, 5]],
+    [`filter=${encodeURIComponent('or(customer__lines=0,items=b)')}`, [2]],
+    [`filter=${encodeURIComponent('not(customer__lines=0)')}`, [1, 2, 3, 4, 5, 6]],
   ];
 
   test.each(ORDERS)('select the orders with %s', async (query, keys) => {
@@ -332,12 +344,15 @@ onEachDatabase(
     /** The joins of lists in an application that starts with the tables as they are now. */
     const joinsOf = async (...queries: readonly string[]): Promise<readonly unknown[]> => {
       const log = new StatementLog();
-      const { schema, extra } = base.dataSource.options as Extract<DataSourceOptions, { type: 'postgres' }>;
+      const { schema, extra } = base.dataSource.options as unknown as {
+        readonly schema: string;
+        readonly extra: object;
+      };
       const started = await startApp({
         compare: false,
         entities: [...MODELS],
         database,
-        dataSource: { schema, extra: extra as object, synchronize: false, logging: true, logger: log },
+        dataSource: { schema, extra, synchronize: false, logging: true, logger: log },
       });
       const joins: unknown[] = [];
       for (const query of queries) {
