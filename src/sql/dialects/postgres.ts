@@ -314,7 +314,8 @@ function uniqueParts(
 
 /**
  * Constraints that are checked at once, over columns that are not null. Row security may hide the referenced row, and the tables
- * that inherit from another one have none of its constraints.
+ * that inherit from another one have none of its constraints. Below a constraint to a partitioned table there is one to each
+ * partition, of which one alone has the row.
  */
 function guaranteedKeys(paths: readonly string[]): Statement {
   return {
@@ -324,7 +325,7 @@ SELECT near.path AS c0, far.path AS c1, (SELECT json_agg(json_build_array(a.attn
   JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = pair.far) AS c2
 FROM t near JOIN pg_constraint k ON k.conrelid = near.id JOIN t far ON far.id = k.confrelid
 JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
-WHERE k.contype = 'f' AND k.convalidated AND NOT k.condeferrable AND NOT f.relrowsecurity AND (c.relkind = 'p' OR NOT c.relhassubclass)
+WHERE k.contype = 'f' AND k.conparentid = 0 AND k.convalidated AND NOT k.condeferrable AND NOT f.relrowsecurity AND (c.relkind = 'p' OR NOT c.relhassubclass)
 AND NOT EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey) AND NOT a.attnotnull)`,
     parameters: [paths],
   };
