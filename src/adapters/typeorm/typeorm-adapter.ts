@@ -34,7 +34,7 @@ import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './write/batch-writer.js';
 import { TypeOrmIdempotencyStore } from './idempotency/typeorm-response-store.js';
 import { ConnectionManager } from './connection/connection-manager.js';
-import { settingProblems } from './connection/session-settings.js';
+import { serverProblems, settingProblems } from './connection/session-settings.js';
 import type { ConnectionSettings } from './connection/connection-limits.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns } from './metadata/index-columns.js';
@@ -131,6 +131,8 @@ export class TypeOrmAdapter implements DataAdapter {
   /** What is wrong with the settings of sessions, and with models by the definitions of their tables in the database. */
   async problems(resources: readonly ResourceSchema[]): Promise<readonly DeclarationProblem[]> {
     const { tables, dialect, dataSource } = this;
+    const others = await serverProblems(dataSource, dialect);
+    if (others.length > 0) return others;
     return [
       ...(await settingProblems(dataSource, dialect)),
       ...(await tableProblems(resources, { tables, dialect, dataSource })),

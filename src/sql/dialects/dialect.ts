@@ -100,6 +100,8 @@ export interface Dialect extends TextSyntax {
   readonly session: SessionSetup | undefined;
   /** What is inspected at start. */
   readonly settings: readonly SettingRule[];
+  /** What tells servers that have the protocol of this database and another SQL; inspected before everything else. */
+  readonly otherServers: readonly SettingRule[];
   /** Whether distinct values of this type stay distinct when TypeORM loads them. */
   loadsExactly(type: DataType): boolean;
   placeholder(position: number): string;

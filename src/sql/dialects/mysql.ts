@@ -42,6 +42,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     session: { query: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },
     settings: mysqlSettings,
+    otherServers: [],
     // The driver loads a DATE as a Date in its time zone, and a FLOAT with six digits.
     loadsExactly: (type) => type.kind !== 'date' && !(type.kind === 'float' && type.single === true),
     placeholder: () => '?',

@@ -24,6 +24,23 @@ export const postgresSettings: readonly SettingRule[] = [
   }),
 ];
 
+/** Recorded: `CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, …)`, `PostgreSQL 15.12-YB-2025.1.0.0-b0 on …`. */
+const OTHER_SERVERS: readonly (readonly [mark: RegExp, name: string, difference: string])[] = [
+  [/^CockroachDB\b/, 'CockroachDB', 'it has no xmin, and generated keys beyond 9007199254740991'],
+  [/-YB-/, 'YugabyteDB', 'its transactions and locks differ, and were not tested'],
+];
+
+export const postgresServers: readonly SettingRule[] = [
+  {
+    read: 'version()',
+    problems: (version) =>
+      OTHER_SERVERS.filter(([mark]) => mark.test(version)).map(([, name, difference]) => ({
+        what: `the server is ${name}: ${difference}`,
+        repair: 'Use PostgreSQL, MariaDB, MySQL or SQLite.',
+      })),
+  },
+];
+
 function requires(
   name: string,
   { isFit, instead, value }: { isFit: (value: string) => boolean; instead: string; value: string },

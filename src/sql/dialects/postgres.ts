@@ -8,7 +8,7 @@ import { formatInterval } from '../../core/values/intervals.js';
 import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
 import { postgresReturning } from './postgres-returning.js';
-import { postgresSettings } from './postgres-settings.js';
+import { postgresServers, postgresSettings } from './postgres-settings.js';
 import { compareTexts, postgresTexts } from './postgres-texts.js';
 import { numberIn } from './explain.js';
 import { exactMember, listOf, writeJson } from '../../core/values/exact-numbers.js';
@@ -30,6 +30,7 @@ export const postgres: Dialect = {
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
   session: { query: `SELECT current_setting('TimeZone') AS c0`, statements: processTimeZone },
   settings: postgresSettings,
+  otherServers: postgresServers,
   loadsExactly: () => true,
   placeholder: (position) => `$${position}`,
   read,

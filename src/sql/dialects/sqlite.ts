@@ -28,6 +28,7 @@ export const sqlite: Dialect = {
   lockTree: () => undefined,
   session: undefined,
   settings: sqliteSettings,
+  otherServers: [],
   loadsExactly: () => true,
   placeholder: () => '?',
   read,

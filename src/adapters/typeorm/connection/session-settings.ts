@@ -2,6 +2,14 @@ import type { DataSource, ReplicationMode } from 'typeorm';
 import type { DeclarationProblem } from '../../../core/errors/declaration-error.js';
 import type { Dialect, SettingRule } from '../../../sql/dialects/dialect.js';
 
+/** Why the server is none of this dialect. Such a server may not know the settings, nor the catalogue. */
+export async function serverProblems(
+  dataSource: DataSource,
+  { otherServers }: Pick<Dialect, 'otherServers'>,
+): Promise<readonly DeclarationProblem[]> {
+  return otherServers.length > 0 ? problemsOn('master', dataSource, otherServers) : [];
+}
+
 /** What is wrong with the settings of sessions: of one connection to the primary server, and of one to a replica, if there is one that answers. */
 export async function settingProblems(
   dataSource: DataSource,
