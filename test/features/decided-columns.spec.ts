@@ -440,6 +440,31 @@ onEachDatabase('a column of several relations', (database) => {
     expect(await changed('dcbill', start, { cust: null })).toEqual([null, 1]);
   });
 
+  test('a relation that another one sets refers to a row', async () => {
+    const { json } = await send('post', 'dcbill/', titled({ cust: '1,5' }));
+    const url = `dcbill/${String(json.id)}/`;
+    // There is no tenant 0.
+    for (const [method, path] of [
+      ['post', 'dcbill/'],
+      ['patch', url],
+      ['put', url],
+    ] as const)
+      expect([method, (await send(method, path, titled({ cust: '0,5' }))).status]).toEqual([method, 403]);
+    expect(await stored('dcbill', json.id)).toEqual(json);
+  });
+
+  test('a relation with a wrong value is not one that the body leaves out', async () => {
+    for (const model of ['dcord', 'dcbox']) {
+      const { json } = await send('post', `${model}/`, titled({ cust: '1,5', prod: '1,5' }));
+      const wrong = { prod: ['Incorrect type. Expected pk value, received float.'] };
+      for (const method of ['patch', 'put'] as const) {
+        const body = { title: json.title, cust: '2,5', prod: 1.5 };
+        const { status, json: errors } = await send(method, `${model}/${String(json.id)}/`, body);
+        expect([method, status, errors]).toEqual([method, 400, wrong]);
+      }
+    }
+  });
+
   test('a relation that the caller may not write is not changed by one with all of its columns', async () => {
     for (const model of ['dcbound', 'dcgranted']) {
       isFixed = false;

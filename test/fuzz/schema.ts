@@ -32,6 +32,10 @@ export interface ColumnSpec {
   readonly values?: readonly string[];
   /** `select: false`. */
   readonly hidden?: boolean;
+  /** A column of foreign keys that no body writes (contract 5.13). */
+  readonly readOnly?: boolean;
+  /** Keys of `int` that the client gives are lower. */
+  readonly below?: number;
 }
 
 /** A many-to-one relation, or a one-to-one relation with the foreign key. */
@@ -42,6 +46,15 @@ export interface ToOneSpec {
   readonly nullable: boolean;
   readonly unique: boolean;
   readonly onDelete: 'NO ACTION' | 'CASCADE' | 'SET NULL';
+  /** The columns of a foreign key that share some with another one, and the columns of the target's key. */
+  readonly on?: readonly JoinSpec[];
+  /** Without a foreign key constraint: `on` are columns of a key of several tables, which bodies write (contract 5.13). */
+  readonly unbound?: boolean;
+}
+
+export interface JoinSpec {
+  readonly near: string;
+  readonly far: string;
 }
 
 /** The other side of a to-one relation: a reverse one-to-one, or a one-to-many relation. */
@@ -162,8 +175,9 @@ export interface OptionsSpec {
   readonly readOnly?: readonly string[];
   readonly writeOnly?: readonly string[];
   readonly exclude?: readonly string[];
-  /** The duration of `beforeWrite` in milliseconds. */
-  readonly hookDelay?: number;
+  /** What the hooks of the model set, by column. */
+  readonly valuesOnCreate?: JsonObject;
+  readonly beforeWrite?: JsonObject;
 }
 
 export interface EntitySpec {

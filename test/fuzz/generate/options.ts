@@ -32,18 +32,19 @@ const TEXT: readonly LookupName[] = [
 ];
 const FEW: readonly LookupName[] = ['exact', 'in', 'ne', 'isnull'];
 
-/** Options of an entity, and of its plain junctions. */
+/** Options of an entity, and of its plain junctions; without permissions if it is open. */
 export function optionsFor(
   random: Random,
   entity: EntitySpec,
-  schema: SchemaSpec,
+  { schema, isOpen }: { readonly schema: SchemaSpec; readonly isOpen: boolean },
 ): { readonly options: OptionsSpec; readonly through: Readonly<Record<string, OptionsSpec>> } {
   if (!entity.registered) return { options: {}, through: {} };
-  const isProtected = random.chance(0.45);
+  const isProtected = !isOpen && random.chance(0.45);
   const permissions = isProtected ? { permissions: makePermissions(random, entity, schema) } : {};
   const bulk = isProtected ? {} : bulkFor(random, entity);
   return {
     options: {
+      ...entity.options,
       ...permissions,
       ...queriesFor(random, entity, schema),
       ...(random.chance(0.35) ? { pagination: paginationFor(random) } : {}),
@@ -79,7 +80,9 @@ function throughFor(random: Random, entity: EntitySpec): Record<string, OptionsS
 }
 
 function readOnlyFor({ columns }: EntitySpec): OptionsSpec {
-  const free = columns.find((column) => column.nullable || column.default !== undefined);
+  const free = columns.find(
+    ({ name, nullable, default: byDefault }) => name !== 'subjectId' && (nullable || byDefault !== undefined),
+  );
   return free ? { readOnly: [free.name] } : {};
 }
 
@@ -168,7 +171,8 @@ function shapeFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Optio
 }
 
 function bulkFor(random: Random, entity: EntitySpec): Pick<OptionsSpec, 'bulk'> {
-  if (entity.key.columns.length > 1 || !random.chance(0.55)) return {};
+  const isSingle = entity.key.columns.length === 1 && !entity.options.beforeWrite;
+  if (!isSingle || !random.chance(0.55)) return {};
   const unique = entity.columns.find(
     (column) => column.unique && column.default === undefined && !column.nullable,
   );

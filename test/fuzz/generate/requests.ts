@@ -2,6 +2,7 @@ import type { Model } from '../model/answers.js';
 import { keyInUrl, keyJson } from '../model/state.js';
 import type { State } from '../model/state.js';
 import type { FuzzRequest } from '../run/transport.js';
+import { toOnesOf } from '../schema.js';
 import type { EntitySpec, Json, ManySpec, RelationSpec } from '../schema.js';
 import { makeBody } from './bodies.js';
 import { makeQuery } from './queries.js';
@@ -144,7 +145,7 @@ function makeTarget(random: Random, state: State): Target {
       path: random.pick(['/rest/v1/none/', '/rest/v1/none/x/1/', '/rest/v1/c0/none/']),
       entity: undefined,
     };
-  const entity = random.pick(state.schema.entities.filter((each) => each.registered));
+  const entity = pickEntity(random, state);
   const list = `/rest/v1/${entity.app}/${entity.model}/`;
   const roll = random.next();
   if (roll < 0.4) return { kind: 'collection', path: list, entity };
@@ -153,6 +154,13 @@ function makeTarget(random: Random, state: State): Target {
   const nested = entity.relations.filter(({ kind }) => kind === 'to-many' || kind === 'many-to-many');
   if (roll < 0.65 || nested.length === 0) return { kind: 'object', path, entity, key: key.text };
   return nestedTarget(random, state, { entity, key: key.text, path, relation: random.pick(nested) });
+}
+
+/** Half of the requests are about a model whose relations share columns, if there is one. */
+function pickEntity(random: Random, { schema }: State): EntitySpec {
+  const served = schema.entities.filter((each) => each.registered);
+  const sharing = served.filter((each) => toOnesOf(each).some(({ on }) => on));
+  return random.pick(sharing.length > 0 && random.chance(0.5) ? sharing : served);
 }
 
 interface Nested {
@@ -202,5 +210,6 @@ export function makeRelatedKey(random: Random, state: State, entity: EntitySpec)
   const rows = state.rows(entity.name);
   if (rows.length > 0) return keyJson(entity, random.pick(rows).key);
   if (entity.key.columns[0]?.kind === 'uuid') return '0f8fad5b-d9cb-469f-a165-70867728950e';
-  return entity.key.columns.length > 1 ? 'nowhere,1' : 1;
+  const parts = entity.key.columns.map(({ kind }) => (kind === 'int' ? 1 : 'nowhere'));
+  return parts.length > 1 ? parts.join(',') : 1;
 }

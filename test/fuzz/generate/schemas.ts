@@ -11,6 +11,8 @@ import type {
 } from '../schema.js';
 import { optionsFor } from './options.js';
 import type { Random } from './random.js';
+import { polymorphicEntities, tenantEntities } from './shared.js';
+import type { SharedNaming } from './shared.js';
 
 const WORDS = ['alpha', 'beta', 'gamma', 'delta'];
 const KINDS: Readonly<Partial<Record<ColumnKind, number>>> = {
@@ -32,17 +34,37 @@ export const CHOICES = ['high', 'low', 'mid'];
 /** The schema of one client; `number` makes its names unique. */
 export function makeSchema(random: Random, number: number, database: string): SchemaSpec {
   const app = `c${number}`;
-  const names = WORDS.slice(0, random.between(2, 4));
-  const plain = names.map((word) =>
-    plainEntity(random, { app, number, database, word, className: className(number, word) }),
-  );
-  const related = relate(random, plain, { app, number, database });
+  const family = random.weighted({ plain: 7, tenant: 3, polymorphic: 1 });
+  const related = makeEntities(random, family, { app, number, database });
   const actors = makeActors(random, app, related);
   const bare: SchemaSpec = { entities: related, actors };
   return {
     actors,
-    entities: related.map((entity) => ({ ...entity, ...optionsFor(random, entity, bare) })),
+    entities: related.map((entity) => ({
+      ...entity,
+      ...optionsFor(random, entity, { schema: bare, isOpen: family !== 'plain' }),
+    })),
   };
+}
+
+function makeEntities(
+  random: Random,
+  family: 'plain' | 'tenant' | 'polymorphic',
+  naming: Naming,
+): EntitySpec[] {
+  const { app, number } = naming;
+  const shared: SharedNaming = {
+    app,
+    className: (word) => className(number, word),
+    makeColumn: (name) => makeColumn(random, name),
+  };
+  if (family === 'tenant') return tenantEntities(random, shared);
+  if (family === 'polymorphic') return polymorphicEntities(random, shared);
+  const words = WORDS.slice(0, random.between(2, 4));
+  const plain = words.map((word) =>
+    plainEntity(random, { ...naming, word, className: className(number, word) }),
+  );
+  return relate(random, plain, naming);
 }
 
 function className(number: number, word: string): string {

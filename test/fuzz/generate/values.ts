@@ -82,7 +82,7 @@ export function keyValue(random: Random, column: ColumnSpec): Json {
     return random.chance(0.05)
       ? random.pick(['.', '..', '', ' pad '])
       : `${random.pick(['k', 'a b', 'ü/x', 'q?', 'x,y', '100%', 'K'])}${random.below(30)}`;
-  if (column.kind === 'int') return random.below(40);
+  if (column.kind === 'int') return random.below(column.below ?? 40);
   return rightValue(random, column);
 }
 

@@ -322,8 +322,12 @@ export class Model {
     return readBody(asked.body, asked.headers['Content-Type']);
   }
 
-  private parsed(admitted: Admitted, body: Json, kind: WriteKind): Readonly<Record<string, Json>> {
-    const parsed = parseBody(this.writing(admitted), asObject(body), kind);
+  private parsed(
+    admitted: Admitted,
+    body: Json,
+    write: { readonly kind: WriteKind; readonly row?: Row },
+  ): Readonly<Record<string, Json>> {
+    const parsed = parseBody(this.writing(admitted), asObject(body), write);
     if ('errors' in parsed) throw invalid(parsed.errors);
     return parsed.values;
   }
@@ -361,7 +365,7 @@ export class Model {
         headers: { location: null, etag: null },
       };
     }
-    const values = this.parsed(admitted, body, 'create');
+    const values = this.parsed(admitted, body, { kind: 'create' });
     const writing = this.writing(admitted);
     const row =
       resource.through && !resource.through.isMapped
@@ -429,7 +433,7 @@ export class Model {
     const current = this.state.row(entity.name, row.key) ?? row;
     return store(
       writing,
-      changedValues(entity, { row: current, told: toldVersion(told, entity) }, values),
+      changedValues(writing, { row: current, told: toldVersion(told, entity) }, values),
       current,
     );
   }
@@ -466,8 +470,11 @@ export class Model {
     }
     asObject(body);
     const change = (rows: readonly Row[]): Answer => {
-      const values = this.parsed(admitted, body, 'partialUpdate');
-      const items = rows.map((row): Item => ({ kind: 'partialUpdate', values, row }));
+      this.parsed(admitted, body, { kind: 'partialUpdate' });
+      const items = rows.map((row): Item => {
+        const values = this.parsed(admitted, body, { kind: 'partialUpdate', row });
+        return { kind: 'partialUpdate', values, row };
+      });
       try {
         return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
       } catch (error) {
@@ -497,7 +504,7 @@ export class Model {
   private insert(writing: WriteContext, given: Readonly<Record<string, Json>>, answer: GivenAnswer): Row {
     const { entity, through } = writing.resource;
     const parent = through ? { [through.parentField]: through.parentKey } : {};
-    const values = newValues(entity, { ...given, ...parent });
+    const values = newValues(this.state, entity, { ...given, ...parent });
     if (!entity.key.generated) return store(writing, values, undefined);
     const [column] = entity.key.columns;
     if (!column) throw new Error(`${entity.name} has no key`);
@@ -530,13 +537,13 @@ export class Model {
     this.checkConditions(admitted, row);
     const shape = this.shape(admitted, this.readableAfterWrite(admitted));
     this.refuseUnknown(admitted);
-    const values = this.parsed(admitted, this.body(admitted), kind);
+    const values = this.parsed(admitted, this.body(admitted), { kind, row });
     const writing = this.writing(admitted);
     const told = toldVersion(parsedBody(given), entity);
     const changed =
       through && !through.isMapped
         ? changePair(writing, through, { row, values })
-        : store(writing, changedValues(entity, { row, told }, values), row);
+        : store(writing, changedValues(writing, { row, told }, values), row);
     const readable = this.readableAfterWrite(admitted);
     return {
       status: 200,

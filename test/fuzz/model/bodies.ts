@@ -1,14 +1,15 @@
 import type { ColumnSpec, EntitySpec, Json, JsonObject, ToOneSpec } from '../schema.js';
 import { mayName, visibleRows } from './access.js';
 import type { Access, Actor, Names } from './access.js';
+import { decideColumns, isSupplied } from './decide.js';
 import { invalid, Refusal } from './expected.js';
 import type { ErrorFields } from './expected.js';
 import { fieldsOf } from './fields.js';
 import type { FieldView } from './fields.js';
 import type { Resource } from './resources.js';
 import { keyOfSegment } from './state.js';
-import type { State } from './state.js';
-import { isStringKind, parseValue, typeName, wrong } from './values.js';
+import type { Row, State } from './state.js';
+import { isStringKind, parseText, parseValue, typeName, wrong } from './values.js';
 import type { Limits, Outcome } from './values.js';
 
 export const REQUIRED = 'This field is required.';
@@ -56,19 +57,33 @@ export type Parsed =
   | { readonly values: Readonly<Record<string, Json>> }
   | { readonly errors: ErrorFields; readonly others: Readonly<Record<string, Json>> };
 
-export function parseBody(context: WriteContext, body: JsonObject, kind: WriteKind): Parsed {
+/** `row` is the one under change, if it is known. */
+export function parseBody(
+  context: WriteContext,
+  body: JsonObject,
+  { kind, row }: { readonly kind: WriteKind; readonly row?: Row | undefined },
+): Parsed {
   const errors: ErrorFields = {};
   const values: Record<string, Json> = {};
+  const sent = new Map<string, string | null | undefined>();
   const fields = fieldsOf(context.state, context.resource);
   for (const field of fields.filter((each) => isTaken(context, each, kind))) {
     const outcome = parseField(context, field, { body, kind });
     if (!outcome) continue;
+    if (field.relation && Object.hasOwn(body, field.name))
+      sent.set(field.name, 'value' in outcome ? (outcome.value as string | null) : undefined);
     if ('errors' in outcome) errors[field.name] = [...outcome.errors];
     else values[field.name] = outcome.value;
   }
   if (context.resource.options.strict) {
     const known = fields.filter((field) => isVisibleField(context, field)).map(({ name }) => name);
     for (const name of Object.keys(body)) if (!known.includes(name)) errors[name] = ['Unknown field.'];
+  }
+  if (kind === 'create' || row) {
+    const { state, resource } = context;
+    const decision = decideColumns({ state, entity: resource.entity, sent, stored: row });
+    Object.assign(values, decision.values);
+    for (const [name, found] of Object.entries(decision.errors)) errors[name] ??= found;
   }
   return Object.keys(errors).length > 0 ? { errors, others: values } : { values };
 }
@@ -96,12 +111,22 @@ function parseField(
   if (!spec) return undefined;
   const isNullable = spec.nullable ?? false;
   if (!Object.hasOwn(body, field.name))
-    return kind === 'partialUpdate' || isOptional(spec) ? undefined : wrong(REQUIRED);
+    return kind === 'partialUpdate' || isOptional(spec) || supplies(context, field, { body, kind })
+      ? undefined
+      : wrong(REQUIRED);
   const input = body[field.name] ?? null;
   if (input === null) return isNullable ? { value: null } : wrong(NO_NULL);
   return column
     ? parseColumn(context, field, { column, input })
     : parseRelated(context, relation as ToOneSpec, input);
+}
+
+function supplies(
+  { resource }: WriteContext,
+  { name }: FieldView,
+  { body, kind }: { readonly body: JsonObject; readonly kind: WriteKind },
+): boolean {
+  return isSupplied(resource.entity, name, { body, isNew: kind === 'create' });
 }
 
 function isOptional(spec: ColumnSpec | ToOneSpec): boolean {
@@ -159,10 +184,21 @@ function parseRelated(context: WriteContext, relation: ToOneSpec, input: Json): 
 function relatedKey({ limits }: WriteContext, target: EntitySpec, input: Json): string | undefined {
   if (typeof input !== 'string' && typeof input !== 'number') return undefined;
   const [column, ...others] = target.key.columns;
-  if (others.length > 0) return typeof input === 'string' ? keyOfSegment(target, input) : undefined;
+  if (others.length > 0) return typeof input === 'string' ? compositeKey(target, input, limits) : undefined;
   if (!column || isStringKind(column.kind)) return String(input);
   const outcome = parseValue(input, column, limits);
   if ('value' in outcome) return String(outcome.value);
   if (column.kind === 'uuid') return typeof input === 'string' ? input : undefined;
   return outcome.errors[0]?.startsWith('Ensure') ? String(input) : undefined;
+}
+
+/** The text of a composite key, whose parts must fit the types of their columns. */
+function compositeKey(target: EntitySpec, input: string, limits: Limits): string | undefined {
+  const key = keyOfSegment(target, input);
+  const parts = key?.split(',') ?? [];
+  const isWrong = target.key.columns.some((column, index) => {
+    const outcome = parseText(parts[index] ?? '', column, limits);
+    return column.kind === 'int' && 'errors' in outcome && !outcome.errors[0]?.startsWith('Ensure');
+  });
+  return isWrong ? undefined : key;
 }

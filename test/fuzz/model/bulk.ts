@@ -54,7 +54,7 @@ function itemOf(parsed: Parsed, kind: WriteKind, row: Row | undefined): Planned 
 }
 
 export function planCreate(context: WriteContext, body: JsonObject): Planned {
-  return itemOf(parseBody(context, body, 'create'), 'create', undefined);
+  return itemOf(parseBody(context, body, { kind: 'create' }), 'create', undefined);
 }
 
 /** An object with its key in the body. */
@@ -65,7 +65,7 @@ export function planChange(context: WriteContext, body: JsonObject): Planned {
   if (key === null) return { errors: { [name]: ['This field is required.'] } };
   const row = context.resource.rows().find((each) => each.key === String(key));
   if (!row) return { errors: { [name]: [noObject(String(key))] } };
-  return itemOf(parseBody(context, body, 'partialUpdate'), 'partialUpdate', row);
+  return itemOf(parseBody(context, body, { kind: 'partialUpdate', row }), 'partialUpdate', row);
 }
 
 /**
@@ -74,7 +74,7 @@ export function planChange(context: WriteContext, body: JsonObject): Planned {
  */
 export function planUpsert(context: WriteContext, body: JsonObject, named: Set<string>): Planned {
   const names = context.resource.options.bulk?.upsert ?? [];
-  const create = parseBody(context, body, 'create');
+  const create = parseBody(context, body, { kind: 'create' });
   const values = 'errors' in create ? create.others : create.values;
   const isNamed = names.every((name) => (values[name] ?? null) !== null);
   const text = JSON.stringify(names.map((name) => values[name] ?? null));
@@ -85,7 +85,7 @@ export function planUpsert(context: WriteContext, body: JsonObject, named: Set<s
     .rows()
     .find((each) => isNamed && names.every((name) => each.values[name] === values[name]));
   return row
-    ? itemOf(parseBody(context, body, 'update'), 'update', row)
+    ? itemOf(parseBody(context, body, { kind: 'update', row }), 'update', row)
     : itemOf(create, 'create', undefined);
 }
 

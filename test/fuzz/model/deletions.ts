@@ -28,7 +28,7 @@ export function destroy(state: State, { entity, row }: Placed, actor: Actor): vo
 function keepersOf(state: State, each: Doomed, doomed: readonly Doomed[]): EntitySpec[] {
   const keepers = state
     .referrers(each.entity)
-    .filter(({ relation }) => relation.onDelete === 'NO ACTION')
+    .filter(({ relation }) => relation.onDelete === 'NO ACTION' && !relation.unbound)
     .flatMap(({ entity, relation }) =>
       state
         .rows(entity.name)

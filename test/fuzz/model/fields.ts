@@ -29,6 +29,7 @@ export function fieldsOf(
       isWritable:
         !(isKey && entity.key.generated) &&
         column.kind !== 'version' &&
+        !column.readOnly &&
         !readOnly.includes(column.name) &&
         (!column.hidden || writeOnly.includes(column.name)),
     };
@@ -40,7 +41,7 @@ export function fieldsOf(
       relation,
       isKey: false,
       isReadable: !writeOnly.includes(relation.name),
-      isWritable: relation.kind === 'to-one' && !readOnly.includes(relation.name),
+      isWritable: relation.kind === 'to-one' && !relation.unbound && !readOnly.includes(relation.name),
     }));
   return [...columns, ...relations].filter(
     (field) => !exclude.includes(field.name) && (field.isReadable || field.isWritable),

@@ -3,24 +3,28 @@ import { toOnesOf } from '../schema.js';
 import type { Names } from './access.js';
 import type { WriteContext } from './bodies.js';
 import { fitsRows } from './conditions.js';
+import { applyHook, fieldOfColumn, refersToRows } from './decide.js';
 import { forbidden, refuse } from './expected.js';
 import type { ErrorFields } from './expected.js';
 import { fieldsOf } from './fields.js';
-
 import { keyTextOf } from './state.js';
-import type { Row } from './state.js';
+import type { Row, State } from './state.js';
 
 const UNIQUE = 'This field must be unique.';
 const UNNAMED: ErrorFields = { non_field_errors: ['An object with these values exists already.'] };
 
 /** The values of a new row: those of the body, and the defaults of the other columns. */
-export function newValues(entity: EntitySpec, given: Readonly<Record<string, Json>>): Record<string, Json> {
-  const values: Record<string, Json> = {};
+export function newValues(
+  state: State,
+  entity: EntitySpec,
+  given: Readonly<Record<string, Json>>,
+): Readonly<Record<string, Json>> {
+  const values: Record<string, Json> = { ...given };
   for (const column of [...entity.key.columns, ...entity.columns])
     values[column.name] =
       given[column.name] ?? (Object.hasOwn(given, column.name) ? null : defaultOf(column));
   for (const relation of toOnesOf(entity)) values[relation.name] = given[relation.name] ?? null;
-  return values;
+  return applyHook(state, entity, { values, given });
 }
 
 function defaultOf(column: { readonly kind: string; readonly default?: Json }): Json {
@@ -32,19 +36,16 @@ function defaultOf(column: { readonly kind: string; readonly default?: Json }): 
  * version in the response.
  */
 export function changedValues(
-  entity: EntitySpec,
+  { state, resource: { entity } }: Pick<WriteContext, 'state' | 'resource'>,
   { row, told }: { readonly row: Row; readonly told: number | undefined },
   given: Readonly<Record<string, Json>>,
-): Record<string, Json> {
-  const values: Record<string, Json> = { ...row.values, ...given };
-  const isChanged = Object.keys(given).some(
-    (name) => JSON.stringify(row.values[name] ?? null) !== JSON.stringify(given[name] ?? null),
-  );
+): Readonly<Record<string, Json>> {
+  const values = applyHook(state, entity, { values: { ...row.values, ...given }, given });
+  const isChanged = Object.keys(values).some((name) => !sameValue(row.values[name], values[name]));
   const column = entity.columns.find(({ kind }) => kind === 'version');
   if (!column) return values;
   const next = Number(row.values[column.name]) + 1;
-  values[column.name] = isChanged || told === next ? next : next - 1;
-  return values;
+  return { ...values, [column.name]: isChanged || told === next ? next : next - 1 };
 }
 
 /** Stores a row; throws the response if it violates the caller's row condition or a unique index. */
@@ -56,6 +57,7 @@ export function store(
   const { state, resource, access } = context;
   const { entity } = resource;
   const row: Row = { key: keyTextOf(entity, values), values };
+  if (!refersToRows(state, entity, values)) throw forbidden();
   const conflicts = conflictsOf(context, { row, replaced });
   const restore = state.snapshot();
   state.put(entity.name, row);
@@ -92,6 +94,7 @@ function conflictsOf(
         names.every((name) => (row.values[name] ?? null) !== null) &&
         others.some((other) => names.every((name) => sameValue(other.values[name], row.values[name]))),
     )
+    .map((names) => names.map((name) => fieldOfColumn(entity, name)))
     .map((names) => (names.every(isKnown) ? conflict(names) : UNNAMED));
 }
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
@@ -9,20 +9,22 @@ import {
   IdempotencyRecord,
   LimitOffsetPagination,
   PageNumberPagination,
+  ResourceController,
   restify,
+  RestifyController,
   RestifyModule,
 } from 'nestjs-restify';
-import type { Pagination, RestifyOptions } from 'nestjs-restify';
+import type { Pagination, RestifyOptions, Write } from 'nestjs-restify';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
-import type { EntitySpec, Json, OptionsSpec, PaginationSpec, SchemaSpec } from '../schema.js';
+import type { EntitySpec, Json, JsonObject, OptionsSpec, PaginationSpec, SchemaSpec } from '../schema.js';
 import { openDatabase } from './databases.js';
 import type { DatabaseName } from './databases.js';
 import { entitiesOf, forgetEntities } from './entities.js';
-import type { EntityClass } from './entities.js';
+import type { EntityClass, MadeEntity } from './entities.js';
 import { expressionOf } from './permissions.js';
 
 export type PlatformName = 'express' | 'fastify';
@@ -49,11 +51,15 @@ export async function startApplication(
   place: Place,
 ): Promise<FuzzedApplication> {
   const opened = await openDatabase(place.database);
+  const controllers: Type[] = [];
   const entities = schemas.flatMap((schema) => {
     const made = entitiesOf(schema, place.database);
     schema.entities.forEach((entity, index) => {
       const target = made[index];
-      if (target && entity.registered) restify(target as EntityClass, registration(entity));
+      if (!target || !entity.registered) return;
+      restify(target as EntityClass, registration(entity));
+      const { valuesOnCreate, beforeWrite } = entity.options;
+      if (valuesOnCreate ?? beforeWrite) controllers.push(controllerOf(target, entity));
     });
     return made;
   });
@@ -81,6 +87,7 @@ export async function startApplication(
         authenticationTimeout: PATIENCE,
       }),
     ],
+    controllers,
   })
   class FuzzedModule {}
   const app = await createApp(FuzzedModule, place.platform).catch(async (error: unknown) => {
@@ -117,6 +124,21 @@ function loggerOf(): false | ['error'] {
   return process.env.RESTIFY_FUZZ_LOG ? ['error'] : false;
 }
 
+/** The hooks of a model. */
+function controllerOf(target: MadeEntity, { options: { valuesOnCreate, beforeWrite } }: EntitySpec): Type {
+  class Hooks extends ResourceController {
+    override valuesOnCreate(): JsonObject {
+      return valuesOnCreate ?? {};
+    }
+
+    override beforeWrite({ entity, operation }: Write): void {
+      if (operation !== 'destroy') Object.assign(entity, beforeWrite);
+    }
+  }
+  RestifyController(target)(Hooks);
+  return Hooks;
+}
+
 type Registration = RestifyOptions<Record<string, Json>>;
 
 function registration(entity: EntitySpec): Registration {
@@ -132,7 +154,7 @@ function registration(entity: EntitySpec): Registration {
 }
 
 function optionsOf(options: OptionsSpec): Record<string, unknown> {
-  const { permissions, pagination, bulk, ...others } = options;
+  const { permissions, pagination, bulk, valuesOnCreate: _, beforeWrite: __, ...others } = options;
   return {
     ...others,
     ...(permissions ? { permissions: permissions.map(expressionOf) } : {}),

@@ -30,6 +30,7 @@ import type {
   ManySpec,
   RelationSpec,
   SchemaSpec,
+  ToOneSpec,
 } from '../schema.js';
 import type { DatabaseName } from './databases.js';
 
@@ -253,12 +254,12 @@ function relationOptions(
   switch (relation.kind) {
     case 'to-one': {
       const inverse = inverseOf(entity, relation.name, schema);
-      const single = entityNamed(schema, relation.target).key.columns.length === 1;
       return {
         type: relation.unique ? 'one-to-one' : 'many-to-one',
         target: relation.target,
         nullable: relation.nullable,
-        joinColumn: single ? { name: foreignKeyOf(relation.name) } : true,
+        joinColumn: joinColumnOf(relation, entityNamed(schema, relation.target)),
+        ...(relation.unbound ? { createForeignKeyConstraints: false } : {}),
         ...(relation.onDelete === 'NO ACTION' ? {} : { onDelete: relation.onDelete }),
         ...(inverse === undefined ? {} : { inverseSide: inverse }),
       };
@@ -272,6 +273,14 @@ function relationOptions(
     default:
       return relation satisfies never;
   }
+}
+
+function joinColumnOf(
+  { name, on }: ToOneSpec,
+  { key }: EntitySpec,
+): true | JoinColumnOptions | JoinColumnOptions[] {
+  if (on) return on.map(({ near, far }) => ({ name: near, referencedColumnName: far }));
+  return key.columns.length === 1 ? { name: foreignKeyOf(name) } : true;
 }
 
 function inverseOf(entity: EntitySpec, forward: string, schema: SchemaSpec): string | undefined {

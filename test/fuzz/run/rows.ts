@@ -40,9 +40,9 @@ export async function rowDifferences(dataSource: DataSource, state: State): Prom
   return found;
 }
 
-/** TypeORM returns an empty composite foreign key as an object of nulls. */
+/** TypeORM returns an empty composite foreign key, and one of which a part is null, as an object with nulls. */
 function relatedText(entity: EntitySpec, key: Stored | null): string {
-  const isEmpty = key === null || entity.key.columns.every(({ name }) => (key[name] ?? null) === null);
+  const isEmpty = key === null || entity.key.columns.some(({ name }) => (key[name] ?? null) === null);
   return isEmpty ? 'null' : keyTextOf(entity, key);
 }
 

@@ -190,6 +190,8 @@ export class EntityWriter extends StepWriter {
         applyValues(entity, this.model, { values: plan.values, referenced });
         const { decided, disagreements } = assignChangedKeys(this.keyColumns, entity, {
           values: plan.values,
+          errors: plan.errors,
+          sent: plan.sent,
           referenced,
           fields: plan.resource.fields,
           given: plan.given,

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import type { FieldValues } from '../../../core/query/plan.js';
 import type { ColumnField, Field } from '../../../core/schema/field.js';
 import type { ToOneRelation } from '../../../core/schema/relation.js';
@@ -10,18 +10,21 @@ import type { ReferencedValues } from './entity-values.js';
 export interface Keys {
   readonly values: FieldValues;
   readonly referenced: ReferencedValues;
+  /** The wrong values of the body, by field. */
+  readonly errors?: FieldErrors | undefined;
+  readonly sent?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The keys of a body, by a relation or by its plain column, including those in embedded objects. */
 export function keySources(
   fields: readonly Field[],
-  { values, referenced }: Keys,
+  { values, referenced, ...body }: Keys,
   within: readonly string[] = [],
 ): readonly KeySource[] {
   return fields.flatMap((field): readonly KeySource[] => {
     const value = values.get(field.name);
-    if (value === undefined) return [];
     const path = [...within, field.name];
+    if (value === undefined) return wrongKey(field, path, body);
     if (field.kind === 'embedded')
       return keySources(field.fields, { values: toFieldValues(value), referenced }, path);
     const relation = relationOf(field);
@@ -31,6 +34,17 @@ export function keySources(
     const known = found && new Map(relation.on.map(({ near }, at) => [near.id, found[at] ?? null]));
     return [{ path, relation, values: known }];
   });
+}
+
+/** A key of the body that is no key at all has no value. */
+function wrongKey(
+  field: Field,
+  path: readonly string[],
+  { errors, sent }: Pick<Keys, 'errors' | 'sent'>,
+): readonly KeySource[] {
+  const relation = relationOf(field);
+  const isWrong = errors?.[field.name] !== undefined && sent?.[field.name] !== undefined;
+  return relation && isWrong ? [{ path, relation, values: undefined }] : [];
 }
 
 function relationOf(field: Field): ToOneRelation | undefined {
