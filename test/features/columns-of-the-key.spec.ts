@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { allow, ResourceController, Restify, RestifyController } from 'nestjs-restify';
 import type { Grant, Json, Permission, Write, AccessContext } from 'nestjs-restify';
-import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, VersionColumn } from 'typeorm';
+import { BeforeUpdate, Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, VersionColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -81,6 +81,33 @@ class CkNote {
   cust: Relation<CkCust> | null;
 }
 
+/** The entity has a listener. All columns of `order` are of its key. */
+@Restify({ app: 'ck' })
+@Entity('ck_item')
+class CkItem {
+  @PrimaryColumn('int') tenant: number;
+  @PrimaryColumn('int') orderId: number;
+  @PrimaryColumn('int') row: number;
+  @ManyToOne(() => CkOrd)
+  @JoinColumn([
+    { name: 'tenant', referencedColumnName: 'tenant' },
+    { name: 'orderId', referencedColumnName: 'id' },
+  ])
+  order: Relation<CkOrd>;
+  @ManyToOne(() => CkCust)
+  @JoinColumn([
+    { name: 'tenant', referencedColumnName: 'tenant' },
+    { name: 'custId', referencedColumnName: 'id' },
+  ])
+  cust: Relation<CkCust> | null;
+  @Column({ length: 10, default: '' }) text: string;
+  @Column('int', { default: 0 }) heard: number;
+  @VersionColumn() version: number;
+  @BeforeUpdate() hear(): void {
+    this.heard += 1;
+  }
+}
+
 let values: Readonly<Record<string, Json>> = {};
 let change: ((entity: CkOrd) => unknown) | undefined;
 
@@ -102,7 +129,7 @@ onEachDatabase('a relation with a column of the key', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
-      entities: [CkTenant, CkCust, CkOrd, CkBill, CkNote],
+      entities: [CkTenant, CkCust, CkOrd, CkBill, CkNote, CkItem],
       controllers: [CkOrdController],
       database,
     });
@@ -119,7 +146,7 @@ onEachDatabase('a relation with a column of the key', (database) => {
   beforeEach(async () => {
     values = {};
     change = undefined;
-    for (const entity of [CkOrd, CkBill, CkNote])
+    for (const entity of [CkItem, CkOrd, CkBill, CkNote])
       await started.dataSource.manager.createQueryBuilder().delete().from(entity).execute();
   });
 
@@ -254,6 +281,26 @@ onEachDatabase('a relation with a column of the key', (database) => {
       send('post', 'cknote/?upsert=true', [{ tenant: 2, id: 9, code, cust }]);
     expect(await upsert(2, '2,6')).toMatchObject([200, [{ tenant: 2, id: 2, cust: '2,6' }]]);
     expect(await upsert(1, '2,5')).toEqual([400, [{ cust: OWN_KEY }]]);
+  });
+
+  test('leaves changes of other fields to the listeners of the entity', async () => {
+    await send('post', 'ckord/', { tenant: 1, id: 1 });
+    const [status] = await send('post', 'ckitem/', { order: '1,1', row: 1, cust: '1,5' });
+    expect(status).toBe(201);
+    const url = 'ckitem/1,1,1/';
+    for (const [method, body, expected] of [
+      ['patch', { text: 'a' }, { text: 'a', cust: '1,5', heard: 1, version: 2 }],
+      ['patch', { text: 'b', cust: '1,5' }, { text: 'b', cust: '1,5', heard: 2, version: 3 }],
+      ['put', { text: 'c', cust: '1,5' }, { text: 'c', cust: '1,5', heard: 3, version: 4 }],
+      ['patch', { cust: '1,6' }, { text: 'c', cust: '1,6', version: 5 }],
+      ['patch', { cust: null }, { text: 'c', cust: null, version: 6 }],
+    ] as const)
+      expect([body, ...(await send(method, url, body))]).toMatchObject([
+        body,
+        200,
+        { order: '1,1', row: 1, ...expected },
+      ]);
+    expect(await started.dataSource.manager.count(CkItem)).toBe(1);
   });
 
   test('is not shown with the key where it is not granted', async () => {

@@ -7,6 +7,7 @@ import { Scope } from '../../../sql/query-scope.js';
 import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
 import { classOf } from '../metadata/inheritance.js';
 import { failedConversion } from '../metadata/transformer-errors.js';
+import { isSameValue } from './decide-columns.js';
 import {
   changedValues,
   columnIds,
@@ -45,6 +46,8 @@ export interface Change {
   readonly unchanged: readonly LoadedRelation[];
   /** The columns of the relations that share some, if the body or a hook sets one of these relations. */
   readonly decided: readonly ColumnValue[];
+  /** The values of the columns of such relations before the update. */
+  readonly storedKeys: ReadonlyMap<string, Json>;
   /** The values of the columns before the update, if it is to be checked that the row is written. */
   readonly stored: readonly unknown[];
   /** Whether a hook has received the entity, and may have changed more than the body. */
@@ -58,6 +61,8 @@ export class EntitySaver {
   private readonly sharesColumns: boolean;
   /** False if TypeORM cannot `save` the entity, which is then updated by a single statement. */
   private readonly saves: boolean;
+  /** The same for a change of one of these columns. */
+  private readonly besideKey: ReadonlySet<string>;
   private readonly arrays: JsonArrays | undefined;
   private readonly computed: readonly ComputedColumn[];
 
@@ -75,7 +80,8 @@ export class EntitySaver {
     this.metadata = metadata;
     this.computed = computedColumns(resource, metadata, { dataSource, dialect: tools.dialect }) ?? [];
     this.sharesColumns = sharesColumns(this.metadata);
-    this.saves = canSaveEmbedded(this.metadata) && canSaveKey(this.metadata);
+    this.saves = canSaveEmbedded(this.metadata);
+    this.besideKey = columnsBesideKey(this.metadata);
     this.arrays = JsonArrays.of(resource, this.metadata);
   }
 
@@ -113,8 +119,19 @@ export class EntitySaver {
   }
 
   /** Whether `update` leaves stored JSON that a body repeats as it is. A statement by the key writes it. */
-  comparesJson(entity: ObjectLiteral, { identity, isKeyExact }: Change): boolean {
-    return hasIdentity(entity, identity, this) && isKeyExact && this.saves;
+  comparesJson(entity: ObjectLiteral, change: Change): boolean {
+    return (
+      hasIdentity(entity, change.identity, this) &&
+      change.isKeyExact &&
+      this.saves &&
+      !this.changesBesideKey(change)
+    );
+  }
+
+  private changesBesideKey({ decided, storedKeys }: Change): boolean {
+    return decided.some(
+      ({ column: { id }, value }) => this.besideKey.has(id) && !isSameValue(value, storedKeys.get(id)),
+    );
   }
 
   /**
@@ -257,11 +274,18 @@ function canSaveEmbedded({ embeddeds }: Pick<EntityMetadata, 'embeddeds'>): bool
   );
 }
 
-/** False for a key with a column of a composite foreign key: TypeORM takes another related key for that of another row. */
-function canSaveKey({ primaryColumns }: EntityMetadata): boolean {
-  return primaryColumns.every(
-    ({ relationMetadata }) => !relationMetadata || relationMetadata.joinColumns.length === 1,
+/**
+ * The columns of relations that have a column of the key, where this is part of a composite foreign key: TypeORM takes an entity with
+ * another one of these related keys for another row.
+ */
+function columnsBesideKey({ primaryColumns, relations }: EntityMetadata): ReadonlySet<string> {
+  const shared = primaryColumns.filter(({ relationMetadata }) =>
+    relationMetadata ? relationMetadata.joinColumns.length > 1 : false,
   );
+  const found = relations.filter(({ joinColumns }) =>
+    joinColumns.some(({ databaseName }) => shared.some((column) => column.databaseName === databaseName)),
+  );
+  return new Set(found.flatMap(({ joinColumns }) => joinColumns.map(({ databaseName }) => databaseName)));
 }
 
 /** Saves without these relations, unless they have changed. They are restored afterwards. */

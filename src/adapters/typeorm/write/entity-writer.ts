@@ -188,6 +188,7 @@ export class EntityWriter extends StepWriter {
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
         applyValues(entity, this.model, { values: plan.values, referenced });
+        const storedKeys = (read ?? []).slice(key.length + json.length);
         const { decided, disagreements } = assignChangedKeys(this.keyColumns, entity, {
           values: plan.values,
           errors: plan.errors,
@@ -195,7 +196,7 @@ export class EntityWriter extends StepWriter {
           referenced,
           fields: plan.resource.fields,
           given: plan.given,
-          stored: (read ?? []).slice(key.length + json.length),
+          stored: storedKeys,
         });
         const change = {
           identity: key,
@@ -207,6 +208,7 @@ export class EntityWriter extends StepWriter {
           unchanged,
           stored,
           decided,
+          storedKeys: new Map(shared.map(({ id }, index) => [id, storedKeys[index] ?? null])),
           hooked,
         };
         return prepared(
