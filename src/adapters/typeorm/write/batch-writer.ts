@@ -67,7 +67,7 @@ export class BatchWriter {
       await connections.transact((runner) => remove(runner, plan), first.requester, plans.length);
       return true;
     } catch (error) {
-      if (BulkDeletion.isOfOneRow(error)) return false;
+      if (BulkDeletion.isOfOneRow(error, this.parts.tools.dialect)) return false;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { QueryFailedError } from 'typeorm';
 import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { BulkWriteError } from '../../../core/errors/bulk-write-error.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { inSlices } from '../../../core/event-loop.js';
 import { conjunction, disjunction, equals } from '../../../core/query/condition.js';
@@ -10,6 +11,8 @@ import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { keyText } from '../../../core/values/keys.js';
 import { compileCondition, compileWhere } from '../../../sql/compile-where.js';
+import { isTemporary } from '../../../sql/dialects/dialect.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { lockOf } from '../../../sql/lock-clause.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
@@ -70,9 +73,11 @@ export class BulkDeletion {
     };
   }
 
-  /** Whether the rows have to be deleted one by one after this error. */
-  static isOfOneRow(error: unknown): boolean {
-    return error instanceof QueryFailedError || error instanceof UnevenDeletion;
+  /** Whether the rows have to be deleted one by one after this error. TypeORM 0.3 leaves an error of COMMIT as the driver throws it. */
+  static isOfOneRow(error: unknown, { errorFor }: Pick<Dialect, 'errorFor'>): boolean {
+    if (error instanceof QueryFailedError || error instanceof UnevenDeletion) return true;
+    const known = isRestException(error) ? undefined : errorFor(error);
+    return known !== undefined && !isTemporary(known);
   }
 
   /** Locks the rows, all of them before the first one is deleted. */
