@@ -137,7 +137,7 @@ function isRecent(stored: unknown): boolean {
   return age < CLOCK_TICK || age > QUARTER_HOUR - CLOCK_TICK;
 }
 
-/** Restores sequences, which PostgreSQL does not roll back. */
+/** Restores sequences, which PostgreSQL does not roll back, unless a concurrent request has taken a later key. */
 async function takeSequenceBack(
   { metadata, tools }: DirectWriterInside,
   [id]: readonly Json[],
@@ -145,11 +145,10 @@ async function takeSequenceBack(
 ): Promise<void> {
   const column = metadata.primaryColumns.find((each) => each.generationStrategy === 'increment');
   if (tools.dialect.oneConnection || !column) return;
-  await runner.query('SELECT setval(pg_get_serial_sequence($1, $2), $3::bigint, false)', [
-    tools.tables.pathOf(metadata),
-    column.databaseName,
-    id,
-  ]);
+  await runner.query(
+    'SELECT setval(s, $3::bigint, false) FROM pg_get_serial_sequence($1, $2) s WHERE pg_sequence_last_value(s::regclass) = $3::bigint',
+    [tools.tables.pathOf(metadata), column.databaseName, id],
+  );
 }
 
 export async function storedRow(
