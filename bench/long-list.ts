@@ -14,22 +14,27 @@ export class LongList {
   milliseconds = 0;
   /** Whether the response ended without being aborted. */
   whole = false;
+  readonly firstByte: number;
 
   private constructor(
     private readonly incoming: IncomingMessage,
+    /** What stands once in each row. */
+    private readonly mark: string,
     private readonly requestedAt: number,
-    readonly firstByte: number,
-  ) {}
+  ) {
+    this.firstByte = performance.now() - requestedAt;
+  }
 
   /** Resolves with the first byte of the body. */
   static open(port: number, path: string): Promise<LongList> {
     const requestedAt = performance.now();
+    const mark = path.includes('format=csv') ? '\r\n' : '{"id":';
     return new Promise((resolve, reject) => {
       const outgoing = get({ host: '127.0.0.1', port, path, agent: false }, (incoming) => {
         if (incoming.statusCode !== 200)
           reject(new Error(`${path} is answered with ${incoming.statusCode ?? 0}`));
         incoming.once('readable', () => {
-          resolve(new LongList(incoming, requestedAt, performance.now() - requestedAt));
+          resolve(new LongList(incoming, mark, requestedAt));
         });
         incoming.on('error', () => undefined);
       });
@@ -37,15 +42,15 @@ export class LongList {
     });
   }
 
-  /** Reads the rest, and counts the rows by their keys. */
+  /** Reads the rest, and counts the rows. */
   end(): Promise<void> {
     return new Promise((resolve) => {
       let tail = '';
       this.incoming.on('data', (chunk: Buffer) => {
         this.bytes += chunk.length;
         const text = tail + chunk.toString('latin1');
-        this.rows += text.split('{"id":').length - 1;
-        tail = text.slice(-5);
+        this.rows += text.split(this.mark).length - 1;
+        tail = text.slice(1 - this.mark.length);
       });
       this.incoming.once('close', () => {
         this.milliseconds = performance.now() - this.requestedAt;

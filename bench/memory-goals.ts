@@ -50,6 +50,8 @@ export interface Whole {
   readonly peak: number;
   /** Of the last list. */
   readonly milliseconds: number;
+  /** CPU of the server process for all lists. */
+  readonly cpuMilliseconds: number;
   readonly bytes: number;
   readonly rows: number;
 }
@@ -65,11 +67,19 @@ export async function readWhole(
   await pause(500);
   const idle = watch.rss();
   watch.forgetPeak();
+  const { cpuMicroseconds } = await server.usage();
   const first = await readList(server.port, path, rows);
   let last = first;
   for (let count = 1; count < lists; count++) last = await readList(server.port, path, rows);
   const { milliseconds, bytes } = last;
-  return { firstByte: first.firstByte, peak: watch.peak() - idle, milliseconds, bytes, rows: last.rows };
+  return {
+    firstByte: first.firstByte,
+    peak: watch.peak() - idle,
+    milliseconds,
+    cpuMilliseconds: ((await server.usage()).cpuMicroseconds - cpuMicroseconds) / 1000,
+    bytes,
+    rows: last.rows,
+  };
 }
 
 async function readList(port: number, path: string, rows: number): Promise<LongList> {

@@ -15,6 +15,9 @@ import type { RunningServer } from './server-process.js';
 const OTHERS: readonly (readonly [name: string, path: string])[] = [
   ['under a grant of seven rows in eight', '/rest/v1/log/grantedentry/'],
   ['ordered by a column with an index', '/rest/v1/log/grantedentry/?ordering=message'],
+  ['as JSON, of a model with other formats', '/rest/v1/log/renderedentry/'],
+  ['as NDJSON', '/rest/v1/log/renderedentry/?format=ndjson'],
+  ['as CSV', '/rest/v1/log/renderedentry/?format=csv'],
   ['a type that the process writes', '/rest/v1/log/writtenentry/'],
   ['a computed field, and so an entity a row', '/rest/v1/log/computedentry/'],
 ];
@@ -53,7 +56,7 @@ async function measureOthers(
   const lines: string[][] = [];
   for (const [name, path] of OTHERS) {
     const server = await start();
-    const { firstByte, peak, milliseconds, bytes } = await readWhole(
+    const { firstByte, peak, milliseconds, cpuMilliseconds, bytes } = await readWhole(
       { server, watch: new ProcessWatch(server.pid), rows },
       path,
     );
@@ -63,6 +66,7 @@ async function measureOthers(
       `${firstByte.toFixed(0)} ms`,
       `${peak.toFixed(0)} MiB`,
       `${(milliseconds / 1000).toFixed(1)} s`,
+      `${(cpuMilliseconds / 1000).toFixed(1)} s`,
       `${(bytes / 1e6).toFixed(0)} MB`,
     ]);
   }
@@ -70,6 +74,7 @@ async function measureOthers(
   lines.push([
     'ordered by a column without an index',
     `${(median(await firstBytes(server.port, UNINDEXED, 3)) ?? 0).toFixed(0)} ms`,
+    '',
     '',
     '',
     '',
@@ -126,7 +131,7 @@ const goals = table(
 );
 const others = combinations.map(
   ({ title, others: lines }) =>
-    `${title}:\n\n${table(['', 'first byte of the first list', 'peak RSS above idle', 'whole list', 'size'], lines)}`,
+    `${title}:\n\n${table(['', 'first byte of the first list', 'peak RSS above idle', 'whole list', 'CPU of the server', 'size'], lines)}`,
 );
 const report = `${machineLine()}\n\nA list of ${rows.toLocaleString('en-US')} rows.\n\n${goals}\n\nOther lists of the same table, each on a server of its own:\n\n${others.join('\n\n')}\n`;
 console.log(report);

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { allow, Restify, RestifyModule, where } from 'nestjs-restify';
+import { allow, CsvRenderer, NdjsonRenderer, Restify, RestifyModule, where } from 'nestjs-restify';
 import type { Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { dataSourceOptions } from './data-source-options.js';
@@ -33,6 +33,23 @@ export class Entry {
 @Restify({ app: 'log', permissions: [SomeLevels], orderingFields: ['message', 'level'] })
 @Entity('entry')
 export class GrantedEntry {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 100 })
+  message: string;
+
+  @Column()
+  level: number;
+
+  @Column({ precision: 3 })
+  written_at: Date;
+}
+
+/** The same table, in other formats than JSON. */
+@Restify({ app: 'log', renderers: [new CsvRenderer(), new NdjsonRenderer()] })
+@Entity('entry')
+export class RenderedEntry {
   @PrimaryGeneratedColumn()
   id: number;
 
@@ -87,7 +104,7 @@ export class ComputedEntry {
   imports: [
     TypeOrmModule.forRoot({
       ...dataSourceOptions(),
-      entities: [Entry, GrantedEntry, WrittenEntry, ComputedEntry],
+      entities: [Entry, GrantedEntry, RenderedEntry, WrittenEntry, ComputedEntry],
       retryAttempts: 0,
     }),
     RestifyModule.forRoot('rest/v1'),

@@ -1,3 +1,4 @@
+import type { RowSeparator } from '../core/data-adapter.js';
 import type { ColumnField, EmbeddedField, Field, LinkField } from '../core/schema/field.js';
 import type { ToOneRelation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
@@ -17,6 +18,8 @@ export interface JsonRows {
   isValidJson(rows: string): boolean;
   /** Removes the first or the last of several comma-separated rows. */
   removeRow(end: 'first' | 'last', rows: string): string;
+  /** Replaces the commas between rows. */
+  separate(rows: string, separator: RowSeparator): string;
 }
 
 /** Limits the arguments of one SQL function call; every build of SQLite admits at least 127. */
@@ -38,7 +41,7 @@ export function jsonRows(resource: ResourceSchema, dialect: Dialect): JsonRows |
     },
     stored: members.flatMap(({ stored }) => stored),
     isValidJson: patternTest(objectPattern(members)),
-    removeRow: rowRemover(members[0]),
+    ...boundariesOf(members[0]),
   };
 }
 
@@ -46,12 +49,17 @@ export function jsonRows(resource: ResourceSchema, dialect: Dialect): JsonRows |
  * Splits rows at the boundary between two objects. The boundary cannot occur inside a row: rows hold no arrays but `[]`, inside a
  * string a quotation mark is escaped, and one that ends a string is not followed by a name.
  */
-function rowRemover(first: Member | undefined): JsonRows['removeRow'] {
-  const boundary = first ? `},{"${first.name}":` : '},{}';
-  return (end, rows) =>
-    end === 'first'
-      ? rows.slice(rows.indexOf(boundary) + '},'.length)
-      : rows.slice(0, rows.lastIndexOf(boundary) + '}'.length);
+function boundariesOf(first: Member | undefined): Pick<JsonRows, 'removeRow' | 'separate'> {
+  const begin = first ? `{"${first.name}":` : '{';
+  const boundary = `},${begin}`;
+  return {
+    removeRow: (end, rows) =>
+      end === 'first'
+        ? rows.slice(rows.indexOf(boundary) + '},'.length)
+        : rows.slice(0, rows.lastIndexOf(boundary) + '}'.length),
+    separate: (rows, separator) =>
+      separator === ',' ? rows : rows.replaceAll(boundary, `}${separator}${begin}`),
+  };
 }
 
 /** Checks the whole text: one pass over a page costs less than a check of each value in the database. */

@@ -1,3 +1,4 @@
+import type { RowSeparator } from '../core/data-adapter.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
 import { COUNTED_ROWS } from '../core/schema/limits.js';
 import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
@@ -199,6 +200,13 @@ export interface JsonPageRecord {
   readonly last: readonly unknown[];
 }
 
+interface ReadPageOptions {
+  readonly json: JsonRows;
+  readonly scope: Pick<Scope, 'dialect' | 'resource'>;
+  /** What separates the rows of the text. Default: a comma. */
+  readonly separator?: RowSeparator | undefined;
+}
+
 /**
  * Decodes the record that the statement of the page returned.
  *
@@ -207,7 +215,7 @@ export interface JsonPageRecord {
 export function readJsonPage(
   [record = []]: Records,
   page: JsonPage,
-  { json, scope }: { readonly json: JsonRows; readonly scope: Pick<Scope, 'dialect' | 'resource'> },
+  { json, scope, separator = ',' }: ReadPageOptions,
 ): JsonPageRecord {
   const [count, written, joined, parents, total, ...raw] = record;
   if (Number(parents) === 0) throw new NotFound();
@@ -222,7 +230,7 @@ export function readJsonPage(
   const texts = raw.slice(raw.length - json.stored.length);
   const stored = { texts, total: Number(count), count: size, skipped: surplus === 'first' ? 1 : 0 };
   return {
-    text: isRight ? insertStoredJson(rows, json.stored, stored) : undefined,
+    text: isRight ? insertStoredJson(json.separate(rows, separator), json.stored, stored) : undefined,
     size,
     more,
     counted: Number(total),

@@ -26,6 +26,7 @@ import { map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { StatementLog } from '../faults/statement-log.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -200,6 +201,24 @@ onEachDatabase('other forms than JSON', (database) => {
     const { status, headers, text } = await started.client.get(`${ENTRIES}?format=ndjson`);
     expect([status, headers['content-type']]).toEqual([200, 'application/x-ndjson']);
     expect(text).toBe((plain.json as readonly unknown[]).map((row) => `${JSON.stringify(row)}\n`).join(''));
+  });
+
+  test('texts and JSON that look like the end of a row stay in their row', async () => {
+    const text = '},{"id":9},\n{"id":10}';
+    const data = [{ id: 9 }, { id: 10, text: '},{"id":11' }];
+    const { json } = await started.client.post(ENTRIES, { text, data });
+    const { id } = json as { id: number };
+    const listed = await started.client.get(`${ENTRIES}?format=ndjson`);
+    const rows = listed.text.trimEnd().split('\n');
+    expect(JSON.parse(rows.at(-1) ?? '')).toEqual({ id, text, amount: '0.00', open: true, data, book: null });
+    const plain = await started.client.get(ENTRIES);
+    expect(`[${rows.join(',')}]`).toBe(plain.text);
+    const csv = await started.client.get(`${ENTRIES}?format=csv`);
+    const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`;
+    expect(csv.text.endsWith(`${id},${quoted(text)},0.00,true,${quoted(JSON.stringify(data))},\r\n`)).toBe(
+      true,
+    );
+    await started.client.delete(`${ENTRIES}${id}/`);
   });
 
   test('one object, and what does not exist', async () => {
@@ -470,6 +489,28 @@ describe('a long list in another form', () => {
         .split('\n')
         .map((line) => (JSON.parse(line) as { text: string }).text),
     ).toEqual(lines.slice(1).map((line) => line.split(',')[1]));
+  });
+});
+
+onEachDatabase('lists in other formats', (database) => {
+  test('have the statements of the list as JSON', async () => {
+    const log = new StatementLog();
+    const started = await startApp({
+      database,
+      entities: [Entry, Book, Tag],
+      compare: false,
+      dataSource: { logging: true, logger: log },
+    });
+    const statementsOf = async (path: string): Promise<readonly string[]> => {
+      log.clear();
+      await started.client.get(path);
+      return [...log.statements];
+    };
+    const plain = await statementsOf(ENTRIES);
+    expect(plain).toHaveLength(1);
+    expect(await statementsOf(`${ENTRIES}?format=ndjson`)).toEqual(plain);
+    expect(await statementsOf(`${ENTRIES}?format=csv`)).toEqual(plain);
+    await started.close();
   });
 });
 

@@ -73,7 +73,7 @@ async function comparedPage(
     const written = toText(page);
     const expected = toText({
       ...general,
-      rows: rowsToJson(general.rows, output.represent),
+      rows: rowsToJson(general.rows, output),
     });
     comparison.askedPages++;
     if (written === expected) return page;
@@ -107,11 +107,11 @@ async function* both(list: ComparedList, texts: AsyncIterable<string>): AsyncGen
   const general = generalTexts(reader, plan, output);
   let [expected, differed] = ['', false];
   for await (const text of texts) {
-    const written = withComma(text);
+    const written = withSeparator(text, output);
     while (!differed && expected.length < written.length) {
       const next = await general.next();
       if (next.done === true) break;
-      expected += withComma(next.value);
+      expected += withSeparator(next.value, output);
     }
     if (!differed && !expected.startsWith(written)) {
       differed = true;
@@ -131,16 +131,16 @@ async function* iterated(given: MaybePromise<string | AsyncIterable<string>>): A
   else yield* texts;
 }
 
-function withComma(text: string): string {
-  return text === '' ? '' : `${text},`;
+function withSeparator(text: string, { separator = ',' }: JsonOutput): string {
+  return text === '' ? '' : text + separator;
 }
 
 async function* generalTexts(
   reader: JsonListReader,
   plan: ListPlan,
-  { represent }: JsonOutput,
+  output: JsonOutput,
 ): AsyncGenerator<string> {
-  for await (const rows of reader['rows'].list(plan)) yield rowsToJson(rows, represent);
+  for await (const rows of reader['rows'].list(plan)) yield rowsToJson(rows, output);
 }
 
 /** Repeats the comparison, because another request may write between the two reads; only a persistent difference is reported. */

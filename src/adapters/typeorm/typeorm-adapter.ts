@@ -19,8 +19,15 @@ import type {
 } from '../../core/query/plan.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ClassValidators } from '../../core/schema/value-rules.js';
-import type { Row } from '../../core/contracts/serializer.js';
-import type { DataAdapter, JsonOutput, JsonRow, PageOf, RelatedRow } from '../../core/data-adapter.js';
+import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type {
+  DataAdapter,
+  JsonOutput,
+  JsonRow,
+  ObjectOutput,
+  PageOf,
+  RelatedRow,
+} from '../../core/data-adapter.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
@@ -196,8 +203,9 @@ export class TypeOrmAdapter implements DataAdapter {
   read(plan: PagePlan, output: 'rows'): Promise<PageOf<readonly Row[]>>;
   read(plan: PagePlan, output: JsonOutput): MaybePromise<PageOf<string>>;
   read(plan: ListPlan, output: 'rows'): AsyncIterable<readonly Row[]>;
+  read(plan: ListPlan, output: ObjectOutput): AsyncIterable<readonly Representation[]>;
   read(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>>;
-  read(plan: ReadPlan, output: 'rows' | JsonOutput = 'rows'): unknown {
+  read(plan: ReadPlan, output: 'rows' | JsonOutput | ObjectOutput = 'rows'): unknown {
     const { resource } = plan;
     switch (plan.kind) {
       case 'parent':
@@ -211,8 +219,9 @@ export class TypeOrmAdapter implements DataAdapter {
           ? this.pagesOf(resource).rows(plan)
           : this.pagesOf(resource).json(plan, output);
       case 'list':
-        return output === 'rows'
-          ? this.of(resource).rows.list(plan)
+        if (output === 'rows') return this.of(resource).rows.list(plan);
+        return 'as' in output
+          ? this.listsOf(resource).objects(plan, output)
           : this.listsOf(resource).list(plan, output);
       default:
         return plan satisfies never;

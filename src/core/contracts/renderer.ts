@@ -14,6 +14,12 @@ export interface ResponseFormat {
 /** The input of a renderer: serialized rows, in pages of any length. */
 export interface RenderedRows {
   readonly pages: AsyncIterable<readonly Representation[]>;
+  /**
+   * The same pages as JSON texts with one row on each line, without a line break at the end; empty for a page without rows.
+   * Set for lists that are read page by page: the database writes the JSON where it can. A renderer iterates over `pages` or
+   * over `lines`, because each of them reads the list.
+   */
+  readonly lines?: AsyncIterable<string>;
   /** The names of the fields, in the order of bodies. */
   readonly fields: readonly string[];
   /** The model's name in lower case, for a file name. */

@@ -127,7 +127,7 @@ function readText(context: RestContext, plan: PagePlan, adapter: DataAdapter): M
   if (context.shape?.expands !== true) return adapter.read(plan, output);
   return readRows(context, plan, adapter).then((page) => ({
     ...page,
-    rows: rowsToJson(page.rows, output.represent),
+    rows: rowsToJson(page.rows, output),
   }));
 }
 

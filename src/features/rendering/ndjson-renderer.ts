@@ -6,9 +6,11 @@ export class NdjsonRenderer implements Renderer {
   readonly format = 'ndjson';
   readonly mediaType = 'application/x-ndjson';
 
-  async *render({ pages }: RenderedRows): AsyncGenerator<string> {
-    for await (const rows of pages) {
-      if (rows.length > 0) yield `${rows.map((row) => writeJson(row)).join('\n')}\n`;
-    }
+  async *render({ pages, lines = linesOf(pages) }: RenderedRows): AsyncGenerator<string> {
+    for await (const text of lines) if (text !== '') yield `${text}\n`;
   }
+}
+
+async function* linesOf(pages: RenderedRows['pages']): AsyncGenerator<string> {
+  for await (const rows of pages) yield rows.map((row) => writeJson(row)).join('\n');
 }

@@ -9,9 +9,9 @@ import { renderRows } from './render-rows.js';
 export async function renderFormat(
   context: RestContext,
   renderer: Renderer,
-  pages: AsyncIterable<readonly Representation[]>,
+  rows: Pick<RenderedRows, 'pages' | 'lines'>,
 ): Promise<RestResponse> {
-  return renderRows(renderer, { ...describeRows(context), pages }, context.result?.headers);
+  return renderRows(renderer, { ...describeRows(context), ...rows }, context.result?.headers);
 }
 
 /**
@@ -20,7 +20,7 @@ export async function renderFormat(
  */
 export function renderValue(context: RestContext, renderer: Renderer): Promise<RestResponse> | undefined {
   const rows = rowsInValue(context.result?.value, context.result?.rowsMember);
-  return rows && renderFormat(context, renderer, onePage(rows));
+  return rows && renderFormat(context, renderer, { pages: onePage(rows) });
 }
 
 /** Renders the result, where another format than JSON was negotiated. */
@@ -32,7 +32,7 @@ export const renderResult: Stage = (context) => {
   });
 };
 
-function describeRows({ resource, shape }: RestContext): Omit<RenderedRows, 'pages'> {
+function describeRows({ resource, shape }: RestContext): Omit<RenderedRows, 'pages' | 'lines'> {
   return {
     model: resource.model,
     fields: (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),

@@ -50,7 +50,7 @@ async function rendered(...pages: readonly (readonly Row[])[]): Promise<string> 
 
 /** As an operation and its answer do it together. */
 async function renderList(pages: Pages, represent: (row: Row) => Representation): Promise<ResponseBody> {
-  return renderTexts(pagesToJson(pages, represent));
+  return renderTexts(pagesToJson(pages, { represent }));
 }
 
 describe('a list', () => {

@@ -1,9 +1,10 @@
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
-import type { Renderer } from '../../core/contracts/renderer.js';
-import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
+import type { Representation } from '../../core/contracts/serializer.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ListPlan } from '../../core/query/plan.js';
+import { pagesToObjects } from '../../core/values/rows-to-json.js';
 import { expandedList, expandedTexts } from '../../features/field-selection/expanded-list.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
@@ -83,15 +84,28 @@ function writeJson(context: RestContext, adapter: DataAdapter): MaybePromise<voi
 
 /** Streams a whole list in a format other than JSON. */
 async function renderList(context: RestContext, renderer: Renderer, adapter: DataAdapter): Promise<void> {
-  const { pages, represent: toObject } = openList(context, adapter);
-  context.response = await renderFormat(context, renderer, representPages(pages, toObject));
+  context.response = await renderFormat(context, renderer, renderedRows(context, adapter));
 }
 
-async function* representPages(
-  pages: AsyncIterable<readonly Row[]>,
-  toObject: (row: Row) => Representation,
-): AsyncGenerator<readonly Representation[]> {
-  for await (const rows of pages) yield rows.map(toObject);
+function renderedRows(context: RestContext, adapter: DataAdapter): Pick<RenderedRows, 'pages' | 'lines'> {
+  if (context.shape?.expands === true) {
+    const { pages, represent: toObject } = openList(context, adapter);
+    return { pages: pagesToObjects(pages, { represent: toObject }) };
+  }
+  const plan = takePlan(context);
+  const output = jsonOutput(context);
+  return {
+    pages: adapter.read(plan, { ...output, as: 'objects' }),
+    lines: iterateTexts(() => adapter.read(plan, { ...output, separator: '\n' })),
+  };
+}
+
+async function* iterateTexts(
+  read: () => MaybePromise<string | AsyncIterable<string>>,
+): AsyncGenerator<string> {
+  const texts = await read();
+  if (typeof texts === 'string') yield texts;
+  else yield* texts;
 }
 
 function takePlan(context: RestContext): ListPlan {

@@ -13,7 +13,7 @@ export async function* bufferStream(
   const buffered: string[] = [];
   let characters = 0;
   for await (const rows of pages) {
-    const text = rowsToJson(rows, represent);
+    const text = rowsToJson(rows, { represent });
     characters += text.length;
     buffered.push(text);
     if (characters > HELD_CHARACTERS) yield* buffered.splice(0);

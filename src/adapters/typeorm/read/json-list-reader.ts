@@ -1,9 +1,11 @@
-import type { JsonOutput } from '../../../core/data-adapter.js';
+import type { JsonOutput, ObjectOutput } from '../../../core/data-adapter.js';
 import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { Representation } from '../../../core/contracts/serializer.js';
 import type { ListPlan } from '../../../core/query/plan.js';
-import { pagesToJson, rowsToJson } from '../../../core/values/rows-to-json.js';
+import { parseJson } from '../../../core/values/exact-numbers.js';
+import { pagesToJson, pagesToObjects, rowsToJson } from '../../../core/values/rows-to-json.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { jsonPageStatement, listKind, readJsonPage } from '../../../sql/json-page-query.js';
 import type { JsonPage } from '../../../sql/json-page-query.js';
@@ -68,7 +70,7 @@ export class JsonListReader {
   /** As declared by `DataAdapter.read`. */
   list(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>> {
     const json = this.rows.jsonRowsFor(output);
-    if (!json) return pagesToJson(this.rows.list(plan), output.represent);
+    if (!json) return pagesToJson(this.rows.list(plan), output);
     const list: JsonList = { plan, output, json, kind: listKind(plan, output.basePath) };
     const pace = this.rows.pageSize.pace();
     const limit = pace.rows;
@@ -77,6 +79,17 @@ export class JsonListReader {
       if (page.count < limit) return page.text;
       return new JsonPages(page, pace, (after, rows) => this.readPage(list, after, rows));
     });
+  }
+
+  /** As declared by `DataAdapter.read`. */
+  async *objects(plan: ListPlan, output: ObjectOutput): AsyncGenerator<readonly Representation[]> {
+    if (!this.rows.jsonRowsFor(output)) {
+      yield* pagesToObjects(this.rows.list(plan), output);
+      return;
+    }
+    const texts = await this.list(plan, output);
+    for await (const text of typeof texts === 'string' ? [texts] : texts)
+      yield parseJson(`[${text}]`) as unknown as readonly Representation[];
   }
 
   /** Undefined once the client has disconnected. */
@@ -149,13 +162,14 @@ export class JsonListReader {
    * @throws NotFound if the parent does not exist.
    */
   private decodePage(
-    { plan, json }: JsonList,
+    { plan, json, output }: JsonList,
     part: ListPageOptions,
     records: Records,
   ): JsonListPage | undefined {
     const { text, size, last } = readJsonPage(records, pageOf(plan, part), {
       json,
       scope: { dialect: this.dialect, resource: plan.resource },
+      separator: output.separator,
     });
     return text === undefined ? undefined : { text, count: size, last };
   }
@@ -169,7 +183,7 @@ export class JsonListReader {
     const page = await this.rows.readPage({ where, order, after, limit, oneOff }, { requester });
     return (
       page && {
-        text: rowsToJson(page.rows, output.represent),
+        text: rowsToJson(page.rows, output),
         count: page.records.length,
         last: page.records.at(-1)?.slice(-order.length) ?? [],
       }

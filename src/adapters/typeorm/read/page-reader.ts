@@ -126,9 +126,9 @@ export class PageReader {
     return { rows: text, size, more, first, last, count };
   }
 
-  private async serialize(plan: PagePlan, { represent }: JsonOutput): Promise<PageOf<string>> {
+  private async serialize(plan: PagePlan, output: JsonOutput): Promise<PageOf<string>> {
     const { rows, ...page } = await this.rows(plan);
-    return { ...page, rows: rowsToJson(rows, represent) };
+    return { ...page, rows: rowsToJson(rows, output) };
   }
 
   private jsonStatement(plan: PagePlan, { basePath }: JsonOutput, json: JsonRows): Statement {
