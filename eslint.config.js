@@ -74,7 +74,9 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.js', 'scripts/*.mjs', 'ui/*.cjs', 'test/worlds/*/*.cjs'] },
+        projectService: {
+          allowDefaultProject: ['*.js', 'scripts/*.{mjs,cjs}', 'ui/*.cjs', 'test/worlds/*/*.cjs'],
+        },
         tsconfigRootDir: root,
       },
     },

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { SQLITE_PACKAGE } from './scripts/sqlite-driver.cjs';
 import { SWC_OPTIONS } from './test/support/compile-typescript.cjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -30,6 +31,7 @@ export const PROJECT = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^nestjs-restify$': '<rootDir>/src/index.ts',
+    '^better-sqlite3$': SQLITE_PACKAGE,
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   transform: {

@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { PINNED } from './cores.js';
 import { CONNECTIONS } from './load.js';
 import { ROOT } from './root.js';
 
+const { SQLITE_PACKAGE } = createRequire(join(ROOT, 'package.json'))('./scripts/sqlite-driver.cjs') as {
+  readonly SQLITE_PACKAGE: string;
+};
+
 /** The machine and the versions with which the figures were measured. */
 export function machineLine(pinned = PINNED): string {
   const [cpu] = cpus();
-  const packages = ['@nestjs/core', 'typeorm', 'express', 'fastify', 'better-sqlite3', 'pg'].map(
+  const packages = ['@nestjs/core', 'typeorm', 'express', 'fastify', SQLITE_PACKAGE, 'pg'].map(
     (name) => `${name} ${versionOf(name)}`,
   );
   return [

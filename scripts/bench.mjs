@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SQLITE_OPTION } from './sqlite-driver.cjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [program = 'run', ...options] = process.argv.slice(2);
@@ -31,5 +32,7 @@ for (const folder of rivals ? ['bench/rivals', 'bench/nest-10'] : []) {
 const { status } = spawnSync(process.execPath, [join(root, 'dist/bench', `${program}.js`), ...options], {
   cwd: root,
   stdio: 'inherit',
+  // Inherited by the servers that it starts.
+  env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${SQLITE_OPTION}`.trim() },
 });
 process.exit(status ?? 1);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { SQLITE_PACKAGE } from '../../scripts/sqlite-driver.cjs';
 import { PROJECT } from './document.js';
 
 const { SWC_OPTIONS } = createRequire(import.meta.url)('../support/compile-typescript.cjs') as {
@@ -30,6 +31,7 @@ export async function runSpec(path: string): Promise<SpecResult> {
     extensionsToTreatAsEsm: ['.ts'],
     moduleNameMapper: {
       '^nestjs-restify$': join(PROJECT, 'src/index.ts'),
+      '^better-sqlite3$': SQLITE_PACKAGE,
       '^(\\.{1,2}/.*)\\.js$': '$1',
     },
     transform: { '^.+\\.ts$': ['@swc/jest', SWC_OPTIONS] },

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { SQLITE_OPTION } from '../../scripts/sqlite-driver.cjs';
 import { Client } from '../support/client.js';
 import { WORLD } from '../support/world.js';
 
@@ -103,7 +104,7 @@ export class SampleProcess {
     const { DATABASE_URL: _, PORT: __, ...inherited } = process.env;
     this.child = spawn(process.execPath, [program], {
       cwd: folder,
-      env: { ...inherited, NO_COLOR: '1', NODE_OPTIONS: '', PORT: String(port), ...environment },
+      env: { ...inherited, NO_COLOR: '1', NODE_OPTIONS: SQLITE_OPTION, PORT: String(port), ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));

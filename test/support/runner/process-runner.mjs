@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { CallbackTestRunner } from 'jest-runner';
+import { SQLITE_OPTION } from '../../../scripts/sqlite-driver.cjs';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 /** The options with which Node loads TypeScript, by the module format of the world. */
@@ -123,7 +124,7 @@ function startWorker(platform, { RESTIFY_WORLD: { format, directory }, RESTIFY_T
     ],
     env: {
       ...process.env,
-      NODE_OPTIONS: '',
+      NODE_OPTIONS: SQLITE_OPTION,
       RESTIFY_TEST_FORMAT: format,
       RESTIFY_TEST_PLATFORM: platform,
       RESTIFY_TEST_WORLD: directory,
