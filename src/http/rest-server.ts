@@ -15,7 +15,7 @@ import { setActionContext } from './action-context.js';
 import { actionResponse } from './action-response.js';
 import type { RegisteredApi } from './api-registration.js';
 import { respondWithIndex } from './api-root.js';
-import { respondWithAsset, servePage, varyByDestination } from './browsable/serve-page.js';
+import { respondWithAsset, servePage, varyByPage } from './browsable/serve-page.js';
 import { ExecutionContexts } from './execution-contexts.js';
 import { PrefixRegistry } from './prefix-registry.js';
 import { isDescriptionRequest, RequestAuthorizer, RequestStates } from './request-authorizer.js';
@@ -141,7 +141,7 @@ export class RestServer {
   setInitialHeaders(exchange: ServerExchange): void {
     const state = this.states.getState(exchange);
     if (state.hasInitialHeaders === true || !this.matcher.isGenerated(state.location)) return;
-    varyByDestination(exchange, state.location);
+    varyByPage(exchange, state.location);
     exchange.setContractHeaders(getAllowHeader(state.location));
     state.hasInitialHeaders = true;
   }

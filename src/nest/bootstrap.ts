@@ -75,6 +75,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     permissions: permissionRules(context, errors.listener),
     authenticator: createAuthenticator(context),
     routesOf: routesByResource(api),
+    readsPreferences: options.browsable !== undefined,
   });
   server.add({
     api,

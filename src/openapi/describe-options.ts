@@ -131,9 +131,20 @@ const PAGINATION = objectOf<PaginationParameters>(
     page_size: COUNT,
     max_page_size: COUNT,
     count: TEXT,
+    counts: { type: 'string', enum: ['exact', 'estimated'] },
+    count_up_to: COUNT,
     rows: { ...TEXT, description: 'The member of the body that holds the objects.' },
   },
-  { position: true, size: true, page_size: true, max_page_size: true, count: true, rows: true },
+  {
+    position: true,
+    size: true,
+    page_size: true,
+    max_page_size: true,
+    count: true,
+    counts: true,
+    count_up_to: true,
+    rows: true,
+  },
 );
 
 const DELETION = objectOf<DeletionDescription>(

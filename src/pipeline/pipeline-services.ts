@@ -14,13 +14,18 @@ export interface PipelineServices {
   readonly authenticator: Authenticator;
   /** The routes below the URLs of a resource: nested lists and actions. */
   readonly routesOf: RoutesOf;
+  /** Whether the header `Prefer` may ask for a cheaper count of a page, as the browsable page does. */
+  readonly readsPreferences: boolean;
   readonly selector: FieldSelector;
   readonly preconditions: Preconditions;
   readonly idempotentWrites: IdempotentWrites;
 }
 
 /** The services that are given; the others are made of them. */
-type PipelineParts = Pick<PipelineServices, 'adapter' | 'permissions' | 'authenticator' | 'routesOf'>;
+type PipelineParts = Pick<
+  PipelineServices,
+  'adapter' | 'permissions' | 'authenticator' | 'routesOf' | 'readsPreferences'
+>;
 
 export function pipelineServices(parts: PipelineParts): PipelineServices {
   const { adapter } = parts;

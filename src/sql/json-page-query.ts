@@ -1,6 +1,5 @@
 import type { RowSeparator } from '../core/data-adapter.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
-import { COUNTED_ROWS } from '../core/schema/limits.js';
 import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
 import type { OrderTerm } from '../core/schema/resource-schema.js';
 import { compileWhere } from './compile-where.js';
@@ -66,7 +65,7 @@ function readingOrder({ order, from }: Pick<PagePlan, 'order' | 'from'>): readon
   return from?.backward === true ? reverseOrder(order) : order;
 }
 
-/** Counts the matching rows, exactly or up to one more than `COUNTED_ROWS`. */
+/** Counts the matching rows, exactly or up to one more than `upTo` of the count. */
 export function countStatement(
   { where }: Pick<ListPlan, 'where'>,
   scope: Scope,
@@ -79,9 +78,9 @@ function countSql(where: ListPlan['where'], scope: Scope, count: CountPlan): str
   const rows = scope.within(scope.resource);
   const condition = compileWhere(where, rows, []);
   const found = `FROM ${rows.from()} WHERE ${condition}`;
-  return count === 'exact'
+  return count.kind === 'exact'
     ? `(SELECT count(*) ${found})`
-    : `(SELECT count(*) FROM (SELECT 1 AS c0 ${found} LIMIT ${COUNTED_ROWS + 1}) counted)`;
+    : `(SELECT count(*) FROM (SELECT 1 AS c0 ${found} LIMIT ${count.upTo + 1}) counted)`;
 }
 
 /** A SELECT of all matching rows, for the estimate of the query planner. */

@@ -76,6 +76,22 @@ describe('a pagination refuses to start', () => {
       [`Thing.pagination.count: "true" is not a counting mode. Write 'exact', 'estimated' or false.`],
     ],
     [
+      'countUpTo: 0',
+      new PageNumberPagination({ countUpTo: 0 }),
+      ['Thing.pagination.countUpTo: 0 is not a valid number of rows. Give a whole number above 0.'],
+    ],
+    [
+      'countUpTo of another type, and countKind, too',
+      new LimitOffsetPagination({
+        countUpTo: '5' as unknown as number,
+        countKind: 'yes' as unknown as boolean,
+      }),
+      [
+        'Thing.pagination.countUpTo: 5 is not a valid number of rows. Give a whole number above 0.',
+        'Thing.pagination.countKind: "yes" is not a boolean. Write true or false.',
+      ],
+    ],
+    [
       'no secret',
       new CursorPagination({ secret: undefined }),
       [

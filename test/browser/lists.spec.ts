@@ -46,7 +46,7 @@ class Pages extends Numbered {}
 @Restify({
   ...SHARED,
   name: 'offsets',
-  pagination: new LimitOffsetPagination({ pageSize: 10, maxPageSize: 100 }),
+  pagination: new LimitOffsetPagination({ pageSize: 10, maxPageSize: 200 }),
 })
 @Entity('browser_number', { synchronize: false })
 class Offsets extends Numbered {}
@@ -59,6 +59,22 @@ class Offsets extends Numbered {}
 @Entity('browser_number', { synchronize: false })
 class Cursors extends Numbered {}
 
+@Restify({
+  ...SHARED,
+  name: 'estimated',
+  pagination: new PageNumberPagination({ pageSize: 10, countUpTo: 100, countParameter: 'count' }),
+})
+@Entity('browser_number', { synchronize: false })
+class Estimated extends Numbered {}
+
+@Restify({
+  ...SHARED,
+  name: 'headed',
+  pagination: new PageNumberPagination({ pageSize: 10, style: 'headers', count: 'exact' }),
+})
+@Entity('browser_number', { synchronize: false })
+class Headed extends Numbered {}
+
 (RUNS_BROWSER ? describe : describe.skip)('long lists', () => {
   onEachDatabase(
     'in Chromium',
@@ -68,7 +84,7 @@ class Cursors extends Numbered {}
       let visitor: Visitor;
       beforeAll(async () => {
         started = await startApp({
-          entities: [All, Pages, Offsets, Cursors],
+          entities: [All, Pages, Offsets, Cursors, Estimated, Headed],
           database,
           compare: false,
           restify: { browsable: true },
@@ -119,6 +135,56 @@ class Cursors extends Numbered {}
         await page.goBack();
         await visitor.settle();
         expect(await ends()).toEqual(['1201', '1205']);
+      });
+
+      test('rows are shown before they are counted', async () => {
+        const { page } = visitor;
+        let release = (): void => undefined;
+        const held = new Promise<void>((resolve) => (release = resolve));
+        const preferences: unknown[] = [];
+        await page.route(/\/long\/pages\//, async (route) => {
+          const { accept = '', prefer } = route.request().headers();
+          if (accept === 'application/json') preferences.push(prefer);
+          if (accept === 'application/json' && prefer !== 'count=none') await held;
+          await route.continue();
+        });
+        await page.goto(`http://127.0.0.1:${started.port}/rest/v1/long/pages/?page=2`);
+        await page.getByText('10 objects', { exact: true }).waitFor();
+        expect(await ends()).toEqual(['11', '20']);
+        expect(await page.getByText('Page 2', { exact: true }).count()).toBe(1);
+        release();
+        await page.getByText('10 of 1205 objects').waitFor();
+        await page.getByText('Page 2 of 121').waitFor();
+        expect(preferences).toEqual(['count=none', 'count=estimated']);
+      });
+
+      test('many rows are counted up to a number, and exactly where that is asked for', async () => {
+        const { page } = visitor;
+        await visitor.goto('/rest/v1/long/estimated/');
+        await page.getByText(database.name === 'sqlite' ? '10 of 100 objects or more' : /^10 of /).waitFor();
+        await page.getByText('Page 1', { exact: true }).waitFor();
+        await visitor.click('link', 'Count');
+        await page.getByText('10 of 1205 objects').waitFor();
+        expect(visitor.url).toBe('/rest/v1/long/estimated/?count=exact');
+        await page.getByText('Page 1 of 121').waitFor();
+        expect(await page.getByRole('link', { name: 'Count', exact: true }).count()).toBe(0);
+      });
+
+      test('with headers, the last page is linked when the rows are counted', async () => {
+        await visitor.goto('/rest/v1/long/headed/?page=3');
+        await visitor.click('link', 'Last');
+        expect([await ends(), visitor.url]).toEqual([['1201', '1205'], '/rest/v1/long/headed/?page=121']);
+      });
+
+      test('a list that fits on its page is not counted by another request', async () => {
+        const { page } = visitor;
+        const sent: string[] = [];
+        page.on('request', (request) => {
+          if (request.headers().accept === 'application/json') sent.push(new URL(request.url()).search);
+        });
+        await visitor.goto('/rest/v1/long/offsets/?votes=3&limit=150');
+        await page.getByText('121 objects', { exact: true }).waitFor();
+        expect(sent).toEqual(['?votes=3&limit=150']);
       });
 
       test('offsets: next and previous', async () => {

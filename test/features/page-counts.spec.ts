@@ -1,6 +1,13 @@
 // @tags db
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { allow, LimitOffsetPagination, Restify, where } from 'nestjs-restify';
+import {
+  allow,
+  JsonServerPagination,
+  LimitOffsetPagination,
+  PageNumberPagination,
+  Restify,
+  where,
+} from 'nestjs-restify';
 import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
@@ -51,6 +58,44 @@ class Origin {
   facts: Relation<Fact[]>;
 }
 
+/** The rows of `Fact`, where few are counted exactly. */
+@Restify({
+  app: 'counts',
+  permissions: [OfTeam],
+  pagination: new PageNumberPagination({
+    pageSize: 2,
+    count: 'estimated',
+    countUpTo: 300,
+    countKind: true,
+    countParameter: 'count',
+  }),
+  filterFields: { team: ['exact', 'gte'] },
+})
+@Entity('counts_fact', { synchronize: false })
+class Bounded {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  team: number;
+}
+
+@Restify({
+  app: 'counts',
+  name: 'headed',
+  permissions: [OfTeam],
+  pagination: new JsonServerPagination({ count: 'estimated', countUpTo: 300, countKind: true }),
+  filterFields: { team: ['exact', 'gte'] },
+})
+@Entity('counts_fact', { synchronize: false })
+class Headed {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column()
+  team: number;
+}
+
 const SERIES = {
   sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS}) SELECT i % 100, 1 FROM n`,
   postgres: `SELECT i % 100, 1 FROM generate_series(1, ${ROWS}) i`,
@@ -63,8 +108,9 @@ onEachDatabase('a count', (database) => {
   beforeAll(async () => {
     started = await startApp({
       compare: false,
-      entities: [Fact, Origin],
+      entities: [Fact, Origin, Bounded, Headed],
       database,
+      restify: { browsable: true },
       dataSource: { logging: true, logger: log },
       configure: (app) => {
         app.use(
@@ -144,6 +190,67 @@ onEachDatabase('a count', (database) => {
     expect(Number(await count('fact/?team__gte=1'))).toBeGreaterThanOrEqual(10_000);
   });
 
+  test('that is estimated is exact up to the number that the pagination says', async () => {
+    const read = async (query: string, headers: Record<string, string> = {}): Promise<unknown[]> => {
+      const answer = await started.client.get(`/rest/v1/counts/bounded/${query}`, { headers });
+      const { count: rows, count_kind: kind, next } = answer.json as Readonly<Record<string, unknown>>;
+      expect(Object.keys(answer.json as object)).toEqual([
+        'count',
+        'count_kind',
+        'next',
+        'previous',
+        'results',
+      ]);
+      return [answer.status, rows, kind, next === null];
+    };
+    expect(await read('?team=7')).toEqual([200, 105, 'exact', false]);
+    expect((await started.client.get('/rest/v1/counts/bounded/?team=7&page=last')).status).toBe(404);
+    expect(await read('?team__gte=98&count=exact')).toEqual([200, 210, 'exact', false]);
+    expect(await read('?count=exact')).toEqual([200, ROWS, 'exact', false]);
+    expect(await read('?count=none')).toEqual([200, null, null, false]);
+    expect(asksPlanner()).toBe(false);
+    expect(await read('', { 'x-team': '0' })).toEqual([200, 300, 'at_least', false]);
+    expect(asksPlanner()).toBe(false);
+    const [status, rows, kind] = await read('');
+    if (database.name === 'sqlite') expect([status, rows, kind]).toEqual([200, 300, 'at_least']);
+    else {
+      expect([status, kind]).toEqual([200, 'estimated']);
+      expect(Number(rows)).toBeGreaterThan(300);
+      expect(asksPlanner()).toBe(true);
+    }
+    expect(log.statements.some((each) => each.includes('LIMIT 301'))).toBe(true);
+  });
+
+  test('says in a header what it is, where the page is an array', async () => {
+    const headers = async (query: string, team: Record<string, string>): Promise<unknown[]> => {
+      const answer = await started.client.get(`/rest/v1/counts/headed/${query}`, { headers: team });
+      const { link = '', 'content-range': range } = answer.headers;
+      return [
+        answer.headers['x-total-count'],
+        answer.headers['x-total-count-kind'],
+        range,
+        String(link).includes('rel="last"'),
+      ];
+    };
+    expect(await headers('?team=7', {})).toEqual(['105', 'exact', 'items 0-99/105', true]);
+    expect(await headers('', { 'x-team': '0' })).toEqual(['300', 'at_least', 'items 0-99/*', false]);
+  });
+
+  test('is cheaper where the browsable page prefers that, and never more expensive', async () => {
+    expect(await count('fact/?count=exact', { Prefer: 'count=none' })).toBe(null);
+    expect(await count('fact/?team=7', { Prefer: 'respond-async, count=estimated' })).toBe(ROWS / 100);
+    expect(await count('bounded/?count=exact', { Prefer: 'count=estimated', 'x-team': '0' })).toBe(300);
+    expect(await count('bounded/', { Prefer: 'count=exact', 'x-team': '0' })).toBe(300);
+    expect(await count('bounded/?count=none', { Prefer: 'count=estimated' })).toBe(null);
+    const last = await started.client.get('/rest/v1/counts/bounded/?page=last&count=exact&team=7', {
+      headers: { Prefer: 'count=none' },
+    });
+    expect(last.json).toMatchObject({ count: 105, next: null, results: [{ team: 7 }] });
+    const { headers } = await started.client.get('/rest/v1/counts/fact/');
+    expect(headers.vary).toBe('Prefer, Accept, Cookie');
+    expect((await started.client.get('/rest/v1/counts/fact/1/')).headers.vary).toBe('Accept, Cookie');
+  });
+
   test('that is estimated tells nothing of rows that the caller may not see', async () => {
     expect(await count('fact/', { 'x-team': '98' })).toBe((ROWS / 100) * 2);
     expect(await count('fact/', { 'x-team': '0' })).toBe(10_000);
@@ -152,6 +259,19 @@ onEachDatabase('a count', (database) => {
     expect(await count('fact/?origin__name__isnull=false')).toBe(10_000);
     expect(asksPlanner()).toBe(false);
   });
+});
+
+test('without the browsable page no header has an effect on a count', async () => {
+  const started = await startApp({ compare: false, entities: [Fact, Origin] });
+  try {
+    const answer = await started.client.get('/rest/v1/counts/fact/', { headers: { Prefer: 'count=none' } });
+    expect([answer.json, answer.headers.vary]).toEqual([
+      { count: 0, next: null, previous: null, results: [] },
+      'Accept, Cookie',
+    ]);
+  } finally {
+    await started.close();
+  }
 });
 
 test('statements are kept for pages of the usual size alone', async () => {

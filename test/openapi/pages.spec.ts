@@ -55,6 +55,16 @@ class Offset extends Row {}
 @Entity()
 class Walked extends Row {}
 
+const KINDS = { countUpTo: 3, countKind: true, countParameter: 'count' } as const;
+
+@Restify({ ...NO_FILTERS, pagination: new PageNumberPagination({ ...KINDS, pageSize: 2 }) })
+@Entity()
+class Kinded extends Row {}
+
+@Restify({ ...NO_FILTERS, pagination: new LimitOffsetPagination({ ...KINDS, style: 'headers' }) })
+@Entity()
+class Marked extends Row {}
+
 @Restify({ ...NO_FILTERS, pagination: new OwnPagination() })
 @Entity()
 class Owned extends Row {}
@@ -63,7 +73,7 @@ describe('lists that are cut into pages', () => {
   let started: StartedApp;
   let document: PlainDocument;
   beforeAll(async () => {
-    started = await startApp({ entities: [Numbered, Offset, Walked, Owned] });
+    started = await startApp({ entities: [Numbered, Offset, Walked, Kinded, Marked, Owned] });
     document = documentOf(started.app);
   });
   afterAll(() => started.close());
@@ -124,6 +134,20 @@ describe('lists that are cut into pages', () => {
       properties: { count: { type: 'integer' }, next: link, previous: link, results: rows('PagedWalked') },
       required: ['next', 'previous', 'results'],
     });
+    expect(answer('kinded').content['application/json']?.schema).toEqual({
+      type: 'object',
+      properties: {
+        count: { type: ['integer', 'null'] },
+        count_kind: { type: ['string', 'null'], enum: ['exact', 'at_least', 'estimated', null] },
+        next: link,
+        previous: link,
+        results: rows('PagedKinded'),
+      },
+      required: ['count', 'count_kind', 'next', 'previous', 'results'],
+    });
+    expect(answer('marked').headers).toMatchObject({
+      'X-Total-Count-Kind': { schema: { type: 'string', enum: ['exact', 'at_least', 'estimated'] } },
+    });
     expect(answer('owned').content['application/json']?.schema).toEqual({});
   });
 
@@ -133,7 +157,7 @@ describe('lists that are cut into pages', () => {
   });
 
   test('answer as they are described', async () => {
-    for (const model of ['numbered', 'offset', 'walked', 'owned'])
+    for (const model of ['numbered', 'offset', 'walked', 'kinded', 'marked', 'owned'])
       for (let row = 0; row < 6; row++) await started.client.post(`/rest/v1/paged/${model}/`, {});
     for (const path of [
       'numbered/?page=2',
@@ -142,6 +166,10 @@ describe('lists that are cut into pages', () => {
       'offset/?limit=2&offset=2',
       'offset/?limit=x',
       'walked/?counted=exact',
+      'kinded/?count=estimated',
+      'kinded/?count=exact&page=last',
+      'kinded/?count=none',
+      'marked/?count=estimated',
       'walked/',
       'owned/',
     ])

@@ -1,16 +1,18 @@
 import type { Json } from '../errors/rest-exception.js';
 
 /**
- * The method by which rows are counted, always within the caller's grants. `estimated` is exact up to 10,000 rows; above that
- * it is the database's estimate, or 10,000 (meaning at least that many) if the estimate could disclose rows that the caller
- * may not see.
+ * The method by which rows are counted, always within the caller's grants. `estimated` is exact up to `countUpTo` rows (10,000);
+ * above that it is the database's estimate, or `countUpTo` (meaning at least that many) if the estimate could disclose rows
+ * that the caller may not see.
  */
 export type CountKind = 'exact' | 'estimated';
 
 export interface CountResult {
   readonly rows: number;
-  /** False for an estimate. */
+  /** False for an estimate, and for a count that has stopped. */
   readonly exact: boolean;
+  /** True for a count that has stopped: there are at least so many rows. */
+  readonly atLeast: boolean;
 }
 
 /** A position between two rows of a list, given by the order values of one of them. */
@@ -35,11 +37,15 @@ export interface PageRequest {
   readonly window: PageWindow;
   /** Default: rows are not counted. */
   readonly count?: CountKind | undefined;
+  /** The rows up to which `estimated` counts exactly: a whole number above 0. Default: 10,000. */
+  readonly countUpTo?: number | undefined;
 }
 
 export interface PageQuery {
   /** Decoded query parameters; the last value of a repeated one. */
   readonly parameters: ReadonlyMap<string, string>;
+  /** The most expensive count that the client wants, by a header of the browsable page; undefined if it does not say. */
+  readonly preferredCount?: CountKind | 'none' | undefined;
   /** Identifies the list and its order: a cursor is valid only there. */
   readonly place: string;
 }
@@ -99,6 +105,10 @@ export interface PageParameters {
 export interface PaginationDescription {
   /** Undefined for a pagination of the application's own kind. */
   readonly standard?: PageParameters;
+  /** How rows are counted unless the client chooses; undefined if they are not, or if `preferredCount` has no effect. */
+  readonly counts?: CountKind | undefined;
+  /** The rows up to which an estimated count is exact. Default: 10,000. */
+  readonly countUpTo?: number;
   readonly parameters: Readonly<Record<string, DescribedValue>>;
   readonly headers?: Readonly<Record<string, DescribedValue>>;
   /** The envelope of `PageResponse`: members by name; `optional` lists those that may be absent. */

@@ -63,6 +63,10 @@ export interface PaginationParameters {
   readonly max_page_size?: number;
   /** The query parameter by which clients choose whether rows are counted: `exact`, `estimated` or `none`. */
   readonly count?: string;
+  /** How rows are counted unless a client chooses; absent if they are not. */
+  readonly counts?: 'exact' | 'estimated';
+  /** The number of rows up to which an estimated count is exact; absent if rows are never counted. */
+  readonly count_up_to?: number;
   /** The member of the body that holds the rows; absent if the body is the array of rows. */
   readonly rows?: string;
 }

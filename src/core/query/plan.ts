@@ -40,8 +40,9 @@ export interface ListPlan {
   readonly requester?: Requester | undefined;
 }
 
-/** The method by which the rows of a page's list are counted: `bounded` stops where `estimated` would estimate. */
-export type CountPlan = 'exact' | 'bounded' | 'estimated';
+/** The method by which the rows of a page's list are counted: exactly up to `upTo` rows, where `bounded` stops and `estimated` estimates. */
+export type CountPlan =
+  { readonly kind: 'exact' } | { readonly kind: 'bounded' | 'estimated'; readonly upTo: number };
 
 /** One page of a list. */
 export interface PagePlan extends Omit<ListPlan, 'kind'> {

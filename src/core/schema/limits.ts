@@ -88,7 +88,7 @@ export const MAX_PAGE_SIZE = 100;
 /** Maximum offset in rows: the database reads every skipped row. */
 export const MAX_OFFSET = 10_000;
 
-/** Rows up to which an estimated count is exact; above that it is an estimate, or stops. */
+/** Rows up to which an estimated count is exact unless a pagination says `countUpTo`; above that it is an estimate, or stops. */
 export const COUNTED_ROWS = 10_000;
 
 /** Maximum characters of a cursor: it must fit into a URL. */

@@ -71,19 +71,22 @@ export class CursorPagination implements Pagination {
     );
   }
 
-  page({ parameters, place }: PageQuery): PageRequest {
+  page(query: PageQuery): PageRequest {
+    const { parameters } = query;
     const limit = this.settings.size(parameters);
-    const count = this.settings.counting(parameters);
+    const count = this.settings.counting(query);
     const text = parameters.get(this.cursorParameter) ?? '';
-    const position = text === '' ? undefined : this.seal.open(text, place);
+    const position = text === '' ? undefined : this.seal.open(text, query.place);
     if (text !== '' && !position) throw new InvalidPage('Invalid cursor');
-    return { window: { kind: 'cursor', limit, position }, count };
+    return { window: { kind: 'cursor', limit, position }, ...count };
   }
 
   present(page: Page, context: PageContext): PageResponse {
     const links = { next: this.at(page.after, context), previous: this.at(page.before, context) };
-    if (this.settings.style === 'envelope') return createEnvelope(links, page.count, false);
-    return createPageHeaders({ ...links, first: context.link({ [this.cursorParameter]: undefined }) }, page);
+    const { style, countKind } = this.settings;
+    if (style === 'envelope') return createEnvelope(links, { count: page.count, countKind }, false);
+    const first = context.link({ [this.cursorParameter]: undefined });
+    return createPageHeaders({ ...links, first }, page, countKind);
   }
 
   describe(): PaginationDescription {

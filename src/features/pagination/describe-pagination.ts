@@ -4,6 +4,7 @@ import type {
   PageSchema,
   PaginationDescription,
 } from '../../core/contracts/pagination.js';
+import { COUNT_KINDS } from './page-envelope.js';
 import type { PageSettings } from './pagination-options.js';
 
 interface DescribedPages {
@@ -27,13 +28,13 @@ export function describePages({
   always,
   missing,
 }: DescribedPages): PaginationDescription {
-  const { countParameter, pageSize, maxPageSize } = settings;
+  const { count, countParameter, countUpTo, pageSize, maxPageSize } = settings;
   const size: DescribedValue = {
     description: `The number of rows of a page, ${maxPageSize} at most.`,
     schema: { type: 'integer', minimum: 1, default: pageSize },
   };
   const counting: DescribedValue = {
-    description: 'Whether to count all rows.',
+    description: `Whether to count all rows; \`estimated\` counts up to ${countUpTo}.`,
     schema: { type: 'string', enum: ['exact', 'estimated', 'none'] },
   };
   const parameters = {
@@ -53,7 +54,8 @@ export function describePages({
           pageSize,
           maxPageSize,
         };
-  const described = { ...(standard && { standard }), parameters, missing };
+  const counted = { counts: count === false ? undefined : count, countUpTo };
+  const described = { ...(standard && { standard }), ...counted, parameters, missing };
   return settings.style === 'envelope'
     ? { ...described, envelope: describeEnvelope(settings, always) }
     : { ...described, headers: describeHeaders(settings, always) };
@@ -62,17 +64,27 @@ export function describePages({
 const LINK: PageSchema = { type: ['string', 'null'], format: 'uri' };
 
 function describeEnvelope(
-  { counts, countParameter }: PageSettings,
+  { counts, countKind, countParameter }: PageSettings,
   always: boolean,
 ): NonNullable<PaginationDescription['envelope']> {
   const chosen = countParameter !== false;
-  const count: PageSchema = { type: always && (chosen || !counts) ? ['integer', 'null'] : 'integer' };
-  const members = { ...(always || counts || chosen ? { count } : {}), next: LINK, previous: LINK };
-  return { members, optional: !always && chosen ? ['count'] : [], rows: 'results' };
+  const mayBeNull = always && (chosen || !counts);
+  const counted: Readonly<Record<string, PageSchema>> = {
+    count: { type: mayBeNull ? ['integer', 'null'] : 'integer' },
+    ...(countKind && { count_kind: countKindSchema(mayBeNull) }),
+  };
+  const members = { ...(always || counts || chosen ? counted : {}), next: LINK, previous: LINK };
+  return { members, optional: !always && chosen ? Object.keys(counted) : [], rows: 'results' };
+}
+
+function countKindSchema(mayBeNull: boolean): PageSchema {
+  return mayBeNull
+    ? { type: ['string', 'null'], enum: [...COUNT_KINDS, null] }
+    : { type: 'string', enum: COUNT_KINDS };
 }
 
 function describeHeaders(
-  { counts, countParameter }: PageSettings,
+  { counts, countKind, countParameter }: PageSettings,
   hasRange: boolean,
 ): NonNullable<PaginationDescription['headers']> {
   return {
@@ -86,6 +98,12 @@ function describeHeaders(
             description: 'The total number of rows.',
             schema: { type: 'integer', minimum: 0 },
           },
+          ...(countKind && {
+            'X-Total-Count-Kind': {
+              description: 'What the total number is: `at_least` if counting has stopped.',
+              schema: countKindSchema(false),
+            },
+          }),
         }
       : {}),
     ...(hasRange

@@ -16,7 +16,7 @@ import type { PageOptions } from './pagination-options.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { parseIntegerParameter } from './parse-positive-integer.js';
 
-export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
+export interface JsonServerOptions extends Pick<PageOptions, 'count' | 'countUpTo' | 'countKind'> {
   /** Rows of a page without `_end`. Default: `maxPageSize`. */
   readonly pageSize?: number;
   /** The maximum number of rows of a page. Default: 100. */
@@ -25,7 +25,14 @@ export interface JsonServerOptions extends Pick<PageOptions, 'count'> {
   readonly maxOffset?: number;
 }
 
-const OPTIONS: readonly (keyof JsonServerOptions)[] = ['pageSize', 'maxPageSize', 'maxOffset', 'count'];
+const OPTIONS: readonly (keyof JsonServerOptions)[] = [
+  'pageSize',
+  'maxPageSize',
+  'maxOffset',
+  'count',
+  'countUpTo',
+  'countKind',
+];
 
 /**
  * `_start=20&_end=30`, `_start=20&_limit=10` or `_page=3&_limit=10` (also `_per_page`), as in json-server: a plain array, with
@@ -38,10 +45,16 @@ export class JsonServerPagination implements Pagination {
   private readonly maxOffset: number;
 
   constructor(options: JsonServerOptions = {}) {
-    const { pageSize, maxPageSize = MAX_PAGE_SIZE, maxOffset, count } = options;
+    const { pageSize, maxPageSize = MAX_PAGE_SIZE, maxOffset, count, ...counting } = options;
     this.maxOffset = maxOffset ?? MAX_OFFSET;
     this.settings = new PageSettings(
-      { pageSize: pageSize ?? maxPageSize, maxPageSize, style: 'headers', count: count ?? 'exact' },
+      {
+        pageSize: pageSize ?? maxPageSize,
+        maxPageSize,
+        style: 'headers',
+        count: count ?? 'exact',
+        ...counting,
+      },
       false,
       true,
     );
@@ -54,31 +67,33 @@ export class JsonServerPagination implements Pagination {
     return ['_start', '_end', '_limit', '_page', '_per_page'];
   }
 
-  page({ parameters }: PageQuery): PageRequest {
+  page(query: PageQuery): PageRequest {
+    const { parameters } = query;
     const { maxPageSize } = this.settings;
     const size =
       parseIntegerParameter('_limit', parameters, { min: 1 }) ??
       parseIntegerParameter('_per_page', parameters, { min: 1 });
     const limit = Math.min(size ?? this.pageSize, maxPageSize);
     const number = parseIntegerParameter('_page', parameters, { min: 1 });
-    const count = this.settings.counting(parameters);
+    const count = this.settings.counting(query);
     if (number !== undefined) {
       if (['_start', '_end'].some((name) => hasValue(name, parameters)))
         throw InvalidInput.of('_page', 'Send either "_page", or "_start" and "_end".');
       const max = Math.floor(this.maxOffset / limit) + 1;
       parseIntegerParameter('_page', parameters, { min: 1, max });
-      return { window: { kind: 'offset', limit, offset: (number - 1) * limit }, count };
+      return { window: { kind: 'offset', limit, offset: (number - 1) * limit }, ...count };
     }
     const offset = parseIntegerParameter('_start', parameters, { min: 0, max: this.maxOffset }) ?? 0;
     const end = parseIntegerParameter('_end', parameters, { min: 0 });
     const rows = end === undefined ? limit : Math.min(Math.max(end - offset, 0), maxPageSize);
-    return { window: { kind: 'offset', limit: rows, offset }, count };
+    return { window: { kind: 'offset', limit: rows, offset }, ...count };
   }
 
   present(page: Page, { link, parameters }: PageContext): PageResponse {
     const { limit, offset = 0, more, count } = page;
+    const { countKind } = this.settings;
     // `_end` is not behind `_start`: there is no page of this size before or after it.
-    if (limit === 0) return createPageHeaders({ next: undefined, previous: undefined }, page);
+    if (limit === 0) return createPageHeaders({ next: undefined, previous: undefined }, page, countKind);
     const at = (start: number): string =>
       hasValue('_page', parameters)
         ? link({ _page: String(start / limit + 1) })
@@ -92,7 +107,7 @@ export class JsonServerPagination implements Pagination {
     const previous = offset > 0 ? at(Math.max(offset - limit, 0)) : undefined;
     const last =
       count?.exact === true ? at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit) : undefined;
-    return createPageHeaders({ next, previous, first: at(0), last }, page);
+    return createPageHeaders({ next, previous, first: at(0), last }, page, countKind);
   }
 
   describe(): PaginationDescription {

@@ -65,24 +65,26 @@ export class LimitOffsetPagination implements Pagination {
     return [this.limitParameter, this.offsetParameter, ...(countParameter === false ? [] : [countParameter])];
   }
 
-  page({ parameters }: PageQuery): PageRequest {
+  page(query: PageQuery): PageRequest {
+    const { parameters } = query;
     const limit = this.settings.size(parameters);
     const offset =
       parseIntegerParameter(this.offsetParameter, parameters, { min: 0, max: this.maxOffset }) ?? 0;
-    return { window: { kind: 'offset', limit, offset }, count: this.settings.counting(parameters) };
+    return { window: { kind: 'offset', limit, offset }, ...this.settings.counting(query) };
   }
 
   present(page: Page, { link }: PageContext): PageResponse {
     const { limit, offset = 0, more, count } = page;
     const next = more ? this.at(offset + limit, limit, link) : undefined;
     const previous = offset > 0 ? this.at(offset - limit, limit, link) : undefined;
-    if (this.settings.style === 'envelope') return createEnvelope({ next, previous }, count, true);
+    const { style, countKind } = this.settings;
+    if (style === 'envelope') return createEnvelope({ next, previous }, { count, countKind }, true);
     // The offset of the last page is a multiple of the limit, whatever the offset of this page.
     const last =
       count?.exact === true
         ? this.at(Math.floor(Math.max(count.rows - 1, 0) / limit) * limit, limit, link)
         : undefined;
-    return createPageHeaders({ next, previous, first: this.at(0, limit, link), last }, page);
+    return createPageHeaders({ next, previous, first: this.at(0, limit, link), last }, page, countKind);
   }
 
   describe(): PaginationDescription {

@@ -9,21 +9,44 @@ export interface PageLinks {
   readonly last?: string | undefined;
 }
 
+interface Counted {
+  readonly count: CountResult | undefined;
+  /** Whether the response says what the count is. */
+  readonly countKind: boolean;
+}
+
+/** The values of the member `count_kind`. */
+export const COUNT_KINDS = ['exact', 'at_least', 'estimated'] as const;
+
+function kindOf({ exact, atLeast }: CountResult): (typeof COUNT_KINDS)[number] {
+  if (exact) return 'exact';
+  return atLeast ? 'at_least' : 'estimated';
+}
+
 /** DRF's pagination envelope. Without a count, `count` is absent, or null where DRF has one. */
 export function createEnvelope(
   { next, previous }: PageLinks,
-  count: CountResult | undefined,
+  { count, countKind }: Counted,
   always: boolean,
 ): PageResponse {
-  const counted: Readonly<Record<string, number | null>> =
-    count || always ? { count: count?.rows ?? null } : {};
+  const counted = {
+    count: count?.rows ?? null,
+    ...(countKind && { count_kind: count ? kindOf(count) : null }),
+  };
   return {
-    envelope: { members: { ...counted, next: next ?? null, previous: previous ?? null }, rows: 'results' },
+    envelope: {
+      members: { ...(count || always ? counted : {}), next: next ?? null, previous: previous ?? null },
+      rows: 'results',
+    },
   };
 }
 
 /** `Link` (RFC 8288), `X-Total-Count` if rows are counted, `Content-Range` if the position is known. */
-export function createPageHeaders({ first, previous, next, last }: PageLinks, page: Page): PageResponse {
+export function createPageHeaders(
+  { first, previous, next, last }: PageLinks,
+  page: Page,
+  countKind: boolean,
+): PageResponse {
   const links = [
     ['first', first],
     ['prev', previous],
@@ -38,6 +61,7 @@ export function createPageHeaders({ first, previous, next, last }: PageLinks, pa
     headers: {
       ...(link === '' ? {} : { Link: link }),
       ...(page.count ? { 'X-Total-Count': String(page.count.rows) } : {}),
+      ...(page.count && countKind ? { 'X-Total-Count-Kind': kindOf(page.count) } : {}),
       ...(range === undefined ? {} : { 'Content-Range': range }),
     },
   };

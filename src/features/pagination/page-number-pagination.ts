@@ -68,16 +68,18 @@ export class PageNumberPagination implements Pagination {
     return [pageParameter, pageSizeParameter, this.settings.countParameter].filter((name) => name !== false);
   }
 
-  page({ parameters }: PageQuery): PageRequest {
+  page(query: PageQuery): PageRequest {
+    const { parameters } = query;
     const limit = this.settings.size(parameters);
-    const count = this.settings.counting(parameters);
+    const count = this.settings.counting(query);
     const text = parameters.get(this.pageParameter) ?? '';
-    if (text === LAST && count === 'exact')
-      return { window: { kind: 'last', limit, maxOffset: this.maxOffset }, count };
+    // The last page is found by its count.
+    if (text === LAST && this.settings.chosenCount(parameters) === 'exact')
+      return { window: { kind: 'last', limit, maxOffset: this.maxOffset }, count: 'exact' };
     const number = text === '' ? 1 : (parseDigits(text) ?? 0);
     const offset = (number - 1) * limit;
     if (number < 1 || offset > this.maxOffset) throw new InvalidPage();
-    return { window: { kind: 'offset', limit, offset }, count };
+    return { window: { kind: 'offset', limit, offset }, ...count };
   }
 
   present(page: Page, { link }: PageContext): PageResponse {
@@ -86,10 +88,11 @@ export class PageNumberPagination implements Pagination {
     const number = Math.floor(offset / limit) + 1;
     const next = more ? this.at(number + 1, link) : undefined;
     const previous = number > 1 ? this.at(number - 1, link) : undefined;
-    if (this.settings.style === 'envelope') return createEnvelope({ next, previous }, count, true);
+    const { style, countKind } = this.settings;
+    if (style === 'envelope') return createEnvelope({ next, previous }, { count, countKind }, true);
     const last =
       count?.exact === true ? this.at(Math.max(Math.ceil(count.rows / limit), 1), link) : undefined;
-    return createPageHeaders({ next, previous, first: this.at(1, link), last }, page);
+    return createPageHeaders({ next, previous, first: this.at(1, link), last }, page, countKind);
   }
 
   describe(): PaginationDescription {

@@ -1,4 +1,5 @@
 import type {
+  CountKind,
   CountResult,
   CursorPosition,
   Page,
@@ -12,6 +13,7 @@ import type {
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, PageOf } from '../../core/data-adapter.js';
 import { InvalidPage } from '../../core/errors/http-exceptions.js';
+import { COUNTED_ROWS } from '../../core/schema/limits.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { PagePlan, CountPlan, ListPlan } from '../../core/query/plan.js';
@@ -31,13 +33,20 @@ interface PageToRead {
   readonly count: CountResult | undefined;
 }
 
+export interface PageServices {
+  readonly adapter: DataAdapter;
+  /** Whether the header `Prefer` may ask for a cheaper count. */
+  readonly readsPreferences: boolean;
+}
+
 /**
  * Reads one page, as JSON whose rows the database serializes where possible unless its value is needed. Throws 404 if the
  * page does not exist.
  */
-export function readPage(pagination: Pagination, adapter: DataAdapter): Stage {
+export function readPage(pagination: Pagination, services: PageServices): Stage {
+  const { adapter } = services;
   return (context) =>
-    mapMaybe(planRequestedPage(context, pagination, adapter), (toRead) =>
+    mapMaybe(planRequestedPage(context, pagination, services), (toRead) =>
       context.needsValue || context.renderer
         ? mapMaybe(readRows(context, toRead.plan, adapter), (page) => {
             setResult(context, page, presentPage(page, toRead, pagination));
@@ -62,7 +71,7 @@ function setResult(context: RestContext, page: PageOf<readonly Row[]>, response:
 function planRequestedPage(
   context: RestContext,
   pagination: Pagination,
-  adapter: DataAdapter,
+  { adapter, readsPreferences }: PageServices,
 ): MaybePromise<PageToRead> {
   const { list, route, exchange, rows } = context;
   if (!list || !exchange) throw new Error(`A page of ${route.resource.label} is read before it is planned.`);
@@ -70,9 +79,11 @@ function planRequestedPage(
   // Only cursors need it.
   const placeOf = (): string => (place ??= listIdentity(list, context));
   const isOpen = rows.kind === 'always' && !route.parent;
+  const preferredCount = readsPreferences ? countPreference(exchange.header('prefer')) : undefined;
   return mapMaybe(context.parameters(), (parameters) => {
     const query: PageQuery = {
       parameters,
+      preferredCount,
       get place() {
         return placeOf();
       },
@@ -99,6 +110,13 @@ function planRequestedPage(
   });
 }
 
+/** `count` of a `Prefer` header (RFC 7240); other preferences and values have no effect. */
+function countPreference(prefer: string | undefined): PageQuery['preferredCount'] {
+  const value =
+    prefer === undefined ? undefined : /(?:^|,)\s*count=(none|estimated)\s*(?:[;,]|$)/.exec(prefer)?.[1];
+  return value === 'none' || value === 'estimated' ? value : undefined;
+}
+
 /** The start of the last page is computed from the exact count, which is not repeated for the response. */
 function placePage(
   plan: PagePlan,
@@ -106,7 +124,7 @@ function placePage(
   adapter: DataAdapter,
 ): MaybePromise<Pick<PageToRead, 'plan' | 'count'>> {
   if (window.kind !== 'last') return { plan, count: undefined };
-  return adapter.count({ ...plan, count: 'exact' }).then((count) => {
+  return adapter.count({ ...plan, count: { kind: 'exact' } }).then((count) => {
     const offset = Math.floor(Math.max(count.rows - 1, 0) / window.limit) * window.limit;
     if (offset > window.maxOffset) throw new InvalidPage();
     return { plan: { ...plan, offset, count: undefined }, count };
@@ -181,11 +199,14 @@ export interface PlanPageOptions {
  */
 export function planPage(
   list: ListPlan,
-  { window, count }: PageRequest,
+  { window, count, countUpTo = COUNTED_ROWS }: PageRequest,
   { open, defaultSize }: PlanPageOptions,
 ): PagePlan {
   const { resource, where, order, parent, requester, oneOff } = list;
   const { limit, offset, from, edges } = planWindow(window, order.length);
+  // This number becomes part of the text of the statement.
+  if (!Number.isSafeInteger(countUpTo) || countUpTo < 1)
+    throw new Error(`A pagination counts up to ${JSON.stringify(countUpTo)} rows.`);
   // Written out, because the properties of a plan are copied slowly.
   return {
     kind: 'page',
@@ -199,7 +220,7 @@ export function planPage(
     from,
     edges,
     oneOff: oneOff === true || limit !== defaultSize,
-    count: count && countPlan(list, count, open),
+    count: count && countPlan(list, { count, countUpTo }, open),
   };
 }
 
@@ -232,9 +253,13 @@ function planWindow(
 }
 
 /** The planner's statistics include all rows of all tables: an estimate is limited to callers who may see them. */
-function countPlan({ where, parent }: ListPlan, count: 'exact' | 'estimated', open: boolean): CountPlan {
-  if (count === 'exact') return count;
-  return open && !parent && !touches(where, () => false) ? count : 'bounded';
+function countPlan(
+  { where, parent }: ListPlan,
+  { count, countUpTo: upTo }: { readonly count: CountKind; readonly countUpTo: number },
+  open: boolean,
+): CountPlan {
+  if (count === 'exact') return { kind: 'exact' };
+  return { kind: open && !parent && !touches(where, () => false) ? 'estimated' : 'bounded', upTo };
 }
 
 /**

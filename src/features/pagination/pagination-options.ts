@@ -1,7 +1,12 @@
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../core/schema/limits.js';
-import type { CountKind, PaginationProblem } from '../../core/contracts/pagination.js';
+import { COUNTED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE } from '../../core/schema/limits.js';
+import type {
+  CountKind,
+  PageQuery,
+  PageRequest,
+  PaginationProblem,
+} from '../../core/contracts/pagination.js';
 import { parseIntegerParameter } from './parse-positive-integer.js';
 
 /** The options that the standard paginations share. */
@@ -20,6 +25,15 @@ export interface PageOptions {
    * which have a `count`; else false.
    */
   readonly count?: CountKind | false;
+  /**
+   * The rows up to which `estimated` counts exactly; above that it is the estimate of the database, or stops. Default: 10,000.
+   */
+  readonly countUpTo?: number;
+  /**
+   * Whether a count says what it is, in the member `count_kind` or the header `X-Total-Count-Kind`: `exact`, `estimated`, or
+   * `at_least` if it has stopped. Default: false.
+   */
+  readonly countKind?: boolean;
   /** The query parameter by which clients choose `exact`, `estimated` or `none`. Default: false, disabled. */
   readonly countParameter?: string | false;
 }
@@ -30,6 +44,8 @@ export const PAGE_OPTIONS: readonly (keyof PageOptions)[] = [
   'maxPageSize',
   'style',
   'count',
+  'countUpTo',
+  'countKind',
   'countParameter',
 ];
 
@@ -39,17 +55,21 @@ const COUNT_CHOICES: Readonly<Record<string, CountKind | false>> = {
   estimated: 'estimated',
   none: false,
 };
+/** From the cheapest count to the most expensive. */
+const BY_COST = ['none', 'estimated', 'exact'] as const;
 
 /** The shared options with their defaults, and the parsing of the parameters that they enable. */
 export class PageSettings {
   readonly pageSize: number;
   readonly maxPageSize: number;
   readonly style: 'envelope' | 'headers';
-  private readonly count: CountKind | false;
+  readonly count: CountKind | false;
+  readonly countUpTo: number;
+  readonly countKind: boolean;
   readonly countParameter: string | false;
 
   constructor(
-    { pageSize, maxPageSize, style, count, countParameter }: PageOptions,
+    { pageSize, maxPageSize, style, count, countUpTo, countKind, countParameter }: PageOptions,
     private readonly sizeParameter: string | false,
     isCounted: boolean,
   ) {
@@ -57,6 +77,8 @@ export class PageSettings {
     this.maxPageSize = maxPageSize ?? Math.max(MAX_PAGE_SIZE, this.pageSize);
     this.style = style ?? 'envelope';
     this.count = count ?? (isCounted && this.style === 'envelope' ? 'exact' : false);
+    this.countUpTo = countUpTo ?? COUNTED_ROWS;
+    this.countKind = countKind ?? false;
     this.countParameter = countParameter ?? false;
   }
 
@@ -72,7 +94,18 @@ export class PageSettings {
     return asked === undefined ? this.pageSize : Math.min(asked, this.maxPageSize);
   }
 
-  counting(parameters: ReadonlyMap<string, string>): CountKind | undefined {
+  /** The count of a page, at most as expensive as the client prefers. Throws 400 for an unknown choice. */
+  counting(query: PageQuery): Pick<PageRequest, 'count' | 'countUpTo'> {
+    const chosen = this.chosenCount(query.parameters);
+    const preferred = query.preferredCount;
+    const isCheaper =
+      preferred !== undefined && BY_COST.indexOf(preferred) < BY_COST.indexOf(chosen ?? 'none');
+    const count = isCheaper ? preferred : chosen;
+    return { count: count === 'none' ? undefined : count, countUpTo: this.countUpTo };
+  }
+
+  /** As `counting`, whatever the client prefers. */
+  chosenCount(parameters: ReadonlyMap<string, string>): CountKind | undefined {
     const text = this.countParameter === false ? '' : (parameters.get(this.countParameter) ?? '');
     const asked = Object.hasOwn(COUNT_CHOICES, text) ? COUNT_CHOICES[text] : undefined;
     if (text !== '' && asked === undefined)
@@ -82,11 +115,12 @@ export class PageSettings {
   }
 
   problems(): readonly PaginationProblem[] {
-    const { pageSize, maxPageSize, style, count, countParameter } = this;
+    const { pageSize, maxPageSize, style, count, countUpTo, countKind, countParameter } = this;
     return [
       ...[
         { option: 'pageSize', value: pageSize },
         { option: 'maxPageSize', value: maxPageSize },
+        { option: 'countUpTo', value: countUpTo },
       ]
         .filter(({ value }) => !isSize(value))
         .map(({ option, value }) => ({
@@ -119,6 +153,15 @@ export class PageSettings {
               option: 'count',
               what: `"${String(count)}" is not a counting mode`,
               repair: `Write 'exact', 'estimated' or false.`,
+            },
+          ]),
+      ...(typeof countKind === 'boolean'
+        ? []
+        : [
+            {
+              option: 'countKind',
+              what: `${JSON.stringify(countKind)} is not a boolean`,
+              repair: 'Write true or false.',
             },
           ]),
       ...namesProblems({ countParameter }),

@@ -26,10 +26,23 @@ export function servePage(exchange: ServerExchange, location: PathLocation): boo
   return true;
 }
 
-/** Other destinations of the same request, such as a frame, get no page: caches must tell them apart. */
-export function varyByDestination(exchange: ServerExchange, location: PathLocation): void {
-  if (!hasPage(location) || !namesHtml(exchange.header('accept'))) return;
-  exchange.setHeader('Vary', 'Sec-Fetch-Dest');
+/**
+ * Caches must tell apart what the browsable page makes depend on headers: other destinations of the same request, such as a
+ * frame, get no page, and a page of a list is counted as its client prefers.
+ */
+export function varyByPage(exchange: ServerExchange, location: PathLocation): void {
+  if (!hasPage(location)) return;
+  const names = [
+    ...(namesHtml(exchange.header('accept')) ? ['Sec-Fetch-Dest'] : []),
+    ...(isPaginatedList(location) ? ['Prefer'] : []),
+  ];
+  if (names.length > 0) exchange.setHeader('Vary', names.join(', '));
+}
+
+function isPaginatedList(location: PathLocation): boolean {
+  if (location.kind !== 'route') return false;
+  const { resource, operations } = location.match.route;
+  return resource.pagination !== undefined && operations.get('GET') === 'list';
 }
 
 function hasPage(location: PathLocation): boolean {

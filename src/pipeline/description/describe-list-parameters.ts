@@ -6,6 +6,7 @@ import type {
 } from '../../core/contracts/route-description.js';
 import { outwardType } from '../../core/schema/column.js';
 import type { DataType } from '../../core/schema/data-type.js';
+import { COUNTED_ROWS } from '../../core/schema/limits.js';
 import type { FieldTerm, OrderTerm } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { findFilterParameters } from '../../features/filtering/filter-parameters.js';
@@ -109,11 +110,16 @@ function isSame(one: OrderTerm['operand'], other: OrderTerm['operand']): boolean
 
 function describePagination({ pagination }: Resource): PaginationParameters | undefined {
   if (!pagination) return undefined;
-  const { standard, envelope } = pagination.describe?.() ?? {};
+  const { standard, envelope, counts, countUpTo = COUNTED_ROWS } = pagination.describe?.() ?? {};
   const rows = envelope && { rows: envelope.rows };
+  const count = standard?.count;
+  const counted = {
+    ...(counts !== undefined && { counts }),
+    ...((counts ?? count) !== undefined && { count_up_to: countUpTo }),
+  };
   const parameters = pagination.parameters();
-  if (!standard) return { kind: 'custom', parameters, ...rows };
-  const { kind, position, size, count, pageSize, maxPageSize } = standard;
+  if (!standard) return { kind: 'custom', parameters, ...counted, ...rows };
+  const { kind, position, size, pageSize, maxPageSize } = standard;
   return {
     kind,
     parameters,
@@ -122,6 +128,7 @@ function describePagination({ pagination }: Resource): PaginationParameters | un
     page_size: pageSize,
     max_page_size: maxPageSize,
     ...(count !== undefined && { count }),
+    ...counted,
     ...rows,
   };
 }

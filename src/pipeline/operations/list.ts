@@ -25,9 +25,7 @@ export const list: OperationDefinition = {
   status: 200,
   operate: (route, services) => [
     ...planListRows(route, services),
-    route.resource.pagination
-      ? readPage(route.resource.pagination, services.adapter)
-      : readList(services.adapter),
+    route.resource.pagination ? readPage(route.resource.pagination, services) : readList(services.adapter),
   ],
 };
 

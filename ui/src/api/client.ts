@@ -14,6 +14,8 @@ export interface Exchange {
 export interface RequestOptions {
   readonly accept: string;
   readonly signal?: AbortSignal | undefined;
+  /** The header `Prefer`: the most expensive count of a list that is wanted. */
+  readonly prefer?: 'count=none' | 'count=estimated' | undefined;
   /** Default: those of the session. */
   readonly credentials?: Credentials | undefined;
 }
@@ -38,8 +40,12 @@ export class Client {
   ) {}
 
   /** @param url a path with its query, below the origin of the page. Rejects if the server cannot be reached, or the request is aborted. */
-  get(url: string, { accept, signal, credentials }: RequestOptions): Promise<Exchange> {
-    return this.fetch({ url, headers: this.headersFor(accept, credentials) }, signal);
+  get(url: string, { accept, signal, prefer, credentials }: RequestOptions): Promise<Exchange> {
+    const headers = this.headersFor(accept, credentials);
+    return this.fetch(
+      { url, headers: prefer === undefined ? headers : { ...headers, Prefer: prefer } },
+      signal,
+    );
   }
 
   /** As `get`, with any method. */

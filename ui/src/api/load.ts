@@ -1,14 +1,12 @@
 import type { IndexDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { labelOf } from '../values/label.js';
+import { isCounted } from './count-rows.js';
 import { DESCRIPTION_TYPE, JSON_TYPE } from './client.js';
 import type { Client, Exchange } from './client.js';
 import type { SentRequest } from './sent-request.js';
 import type { Row } from './page.js';
-import { readBody } from './read-rows.js';
+import { MOST_ROWS, readBody } from './read-rows.js';
 import { parentPath, pathOf, withParameters, withSlash } from './urls.js';
-
-/** Rows of a list without pagination that are read. */
-export const MOST_ROWS = 1_000;
 
 /** A response, as the panel of the request shows it. */
 export interface Reply {
@@ -68,8 +66,11 @@ export class Loader {
       return { url, reply: described, description: undefined, parent: undefined };
     const labels = description && !isIndex(description) ? description.with : undefined;
     const labelled = labels === undefined ? url : withParameters(url, { [labels]: 'labels' });
+    const pagination = description && !isIndex(description) ? description.pagination : undefined;
+    // Counting may take long: it follows when the rows are shown.
+    const prefer = isCounted(url, pagination) ? 'count=none' : undefined;
     const [reply, parent] = await Promise.all([
-      this.client.get(labelled, { accept: JSON_TYPE, signal }).then((exchange) => toReply(exchange)),
+      this.client.get(labelled, { accept: JSON_TYPE, signal, prefer }).then((exchange) => toReply(exchange)),
       this.findParent(url, description, signal),
     ]);
     if (description && !isIndex(description) && description.kind === 'object' && reply.status === 200)

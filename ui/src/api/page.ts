@@ -29,7 +29,7 @@ export function toListPage({ value, headers, pagination }: ReceivedList, links: 
     };
     return {
       rows: value as readonly Row[],
-      total: toCount(headers.get('x-total-count')),
+      total: readTotal(value, headers),
       first: local('first'),
       previous: local('prev'),
       next: local('next'),
@@ -44,10 +44,19 @@ export function toListPage({ value, headers, pagination }: ReceivedList, links: 
   };
   return {
     rows: Array.isArray(rows) ? (rows as readonly Row[]) : [],
-    total: toCount(envelope.count),
+    total: readTotal(value, headers),
     previous: local('previous'),
     next: local('next'),
   };
+}
+
+/** The number of all rows, in a header or in the envelope. */
+export function readTotal(value: unknown, headers: Headers): number | undefined {
+  return toCount(
+    Array.isArray(value)
+      ? headers.get('x-total-count')
+      : (value as { readonly count?: unknown } | null | undefined)?.count,
+  );
 }
 
 function toCount(given: unknown): number | undefined {

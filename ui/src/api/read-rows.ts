@@ -1,5 +1,8 @@
 import { parseJson } from './parse-json.js';
 
+/** Rows of a list without pagination that are read. */
+export const MOST_ROWS = 1_000;
+
 /** Finds the ends of the elements of a JSON array that arrives in pieces. */
 export class ArrayScanner {
   /** The number of complete elements. */

@@ -84,14 +84,16 @@ export class RelatedRows {
     parameters: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<readonly Choice[]> {
-    const { size, count } = description.pagination ?? {};
+    const { size } = description.pagination ?? {};
     const url = withParameters(this.list, {
       ...parameters,
       ...(size === undefined ? {} : { [size]: String(PAGE_SIZE) }),
-      ...(count === undefined ? {} : { [count]: 'none' }),
     });
     const { client, links } = this.tools;
-    const reply = await toReply(await client.get(url, { accept: JSON_TYPE, signal }), PAGE_SIZE);
+    const reply = await toReply(
+      await client.get(url, { accept: JSON_TYPE, signal, prefer: 'count=none' }),
+      PAGE_SIZE,
+    );
     if (reply.status >= 400) return [];
     const { rows } = toListPage({ ...reply, pagination: description.pagination }, links);
     return choicesOf(rows.slice(0, PAGE_SIZE), description);

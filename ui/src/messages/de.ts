@@ -47,6 +47,8 @@ export const de: Messages = {
   rowsShown: '{count} Objekte',
   oneRowShown: '1 Objekt',
   rowsOfTotal: '{shown} von {total} Objekten',
+  rowsOfAtLeast: '{shown} von {total} Objekten oder mehr',
+  rowsOfAbout: '{shown} von etwa {total} Objekten',
   firstRows:
     'Die ersten {count} Objekte. Die Liste ist länger, der Rest wurde nicht gelesen: filtern Sie sie oder laden Sie sie herunter.',
   columns: 'Spalten',

@@ -45,6 +45,8 @@ export const en = {
   rowsShown: '{count} objects',
   oneRowShown: '1 object',
   rowsOfTotal: '{shown} of {total} objects',
+  rowsOfAtLeast: '{shown} of {total} objects or more',
+  rowsOfAbout: '{shown} of about {total} objects',
   firstRows:
     'The first {count} objects. The list is longer, and the rest was not read: filter it, or download it.',
   columns: 'Columns',

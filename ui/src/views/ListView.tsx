@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
-import { isIndex, MOST_ROWS } from '../api/load.js';
+import type { Count } from '../api/count-rows.js';
+import { isIndex } from '../api/load.js';
 import type { Loaded, ParentObject } from '../api/load.js';
 import { toListPage } from '../api/page.js';
 import type { ListPage } from '../api/page.js';
+import { MOST_ROWS } from '../api/read-rows.js';
 import { pathOf, withoutParameters, withSlash } from '../api/urls.js';
 import { BulkForms } from '../forms/BulkForms.js';
 import { ListForms } from '../forms/ListForms.js';
@@ -20,6 +22,7 @@ import { Link } from './Link.js';
 import { Pager } from './Pager.js';
 import { SearchBox } from './SearchBox.js';
 import { Table } from './Table.js';
+import { useCount } from './use-count.js';
 import { useSelection } from './selection.js';
 import type { Selection } from './selection.js';
 import { Tabs } from './Tabs.js';
@@ -35,6 +38,7 @@ export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
     { value: reply.value, headers: reply.headers, pagination: description?.pagination },
     links,
   );
+  const count = useCount(loaded, description, page);
   const columns = useColumns(description, page.rows, loaded.url);
   const selection = useSelection(loaded.url, description);
   return (
@@ -45,14 +49,14 @@ export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
       )}
       {description && <UnknownParameters description={description} />}
       <p class="summary" role="status">
-        {page.rows.length > 0 && summarize(page, reply.cut)}
+        {page.rows.length > 0 && summarize(page, count, reply.cut)}
       </p>
       {page.rows.length === 0 ? (
         <NoRows description={description} />
       ) : (
         <Table page={page} description={description} columns={columns.shown} selection={selection} />
       )}
-      <Pager page={page} pagination={description?.pagination} />
+      <Pager page={page} count={count} pagination={description?.pagination} />
       {description && <Actions description={description} isObject={false} />}
     </>
   );
@@ -104,9 +108,12 @@ function UnknownParameters({ description }: { readonly description: RouteDescrip
   );
 }
 
-function summarize({ rows, total }: ListPage, cut: boolean): string {
+const TOTALS = { exact: 'rowsOfTotal', 'at-least': 'rowsOfAtLeast', about: 'rowsOfAbout' } as const;
+
+function summarize({ rows }: ListPage, count: Count | undefined, cut: boolean): string {
   if (cut) return text('firstRows', { count: MOST_ROWS });
-  if (total !== undefined && total !== rows.length) return text('rowsOfTotal', { shown: rows.length, total });
+  if (count && count.total !== rows.length)
+    return text(TOTALS[count.kind], { shown: rows.length, total: count.total });
   return rows.length === 1 ? text('oneRowShown') : text('rowsShown', { count: rows.length });
 }
 

@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PaginationParameters } from '../../../src/core/contracts/route-description.js';
+import { isCountedExactly } from '../api/count-rows.js';
+import type { Count } from '../api/count-rows.js';
 import type { ListPage } from '../api/page.js';
 import { parametersOf, withParameters } from '../api/urls.js';
 import { text } from '../messages/messages.js';
@@ -11,20 +13,23 @@ const SIZES = [10, 25, 50, 100, 500] as const;
 
 interface PagerProps {
   readonly page: ListPage;
+  readonly count: Count | undefined;
   readonly pagination: PaginationParameters | undefined;
 }
 
+type PagerPart = Omit<PagerProps, 'page'> & { readonly pagination: PaginationParameters };
+
 /** Links to the other pages of a list, and the number of its rows. */
-export function Pager({ page, pagination }: PagerProps): JSX.Element | null {
+export function Pager({ page, count, pagination }: PagerProps): JSX.Element | null {
   if (!pagination && page.next === undefined && page.previous === undefined) return null;
   return (
     <nav class="pager" aria-label={text('pages')}>
       <PageLink href={page.first} name="first" />
       <PageLink href={page.previous} name="previous" />
-      {pagination?.kind === 'page-number' && <PageNumber page={page} pagination={pagination} />}
+      {pagination?.kind === 'page-number' && <PageNumber count={count} pagination={pagination} />}
       <PageLink href={page.next} name="next" />
-      <PageLink href={page.last} name="last" />
-      {pagination && <PageOptions page={page} pagination={pagination} />}
+      <PageLink href={page.last ?? count?.last} name="last" />
+      {pagination && <PageOptions count={count} pagination={pagination} />}
     </nav>
   );
 }
@@ -38,14 +43,14 @@ function PageLink({ href, name }: PageLinkProps): JSX.Element | null {
   return href === undefined ? null : <Link href={href}>{text(name)}</Link>;
 }
 
-function PageOptions({
-  page,
-  pagination,
-}: PagerProps & { readonly pagination: PaginationParameters }): JSX.Element {
+function PageOptions({ count, pagination }: PagerPart): JSX.Element {
+  const { url } = usePage();
+  // A count that is under way has no link yet.
+  const mayCount = count ? count.kind !== 'exact' : pagination.counts === undefined;
   return (
     <>
       {pagination.size !== undefined && <PageSize pagination={pagination} size={pagination.size} />}
-      {pagination.count !== undefined && page.total === undefined && (
+      {pagination.count !== undefined && mayCount && !isCountedExactly(url, pagination) && (
         <CountLink parameter={pagination.count} />
       )}
     </>
@@ -58,13 +63,13 @@ function CountLink({ parameter }: { readonly parameter: string }): JSX.Element {
 }
 
 /** The number of the page, and a form to go to another one. */
-function PageNumber({ page, pagination }: Required<PagerProps>): JSX.Element {
+function PageNumber({ count, pagination }: PagerPart): JSX.Element {
   const { url, navigate } = usePage();
-  const position = pagination?.position ?? 'page';
+  const position = pagination.position ?? 'page';
   const current = Number(parametersOf(url).get(position) ?? 1) || 1;
   const [wanted, setWanted] = useState('');
   const size = sizeOf(url, pagination);
-  const last = page.total === undefined ? undefined : Math.max(1, Math.ceil(page.total / size));
+  const last = count?.kind === 'exact' ? Math.max(1, Math.ceil(count.total / size)) : undefined;
   return (
     <form
       class="inline"

@@ -1,5 +1,4 @@
 import type { QueryRunner } from 'typeorm';
-import { COUNTED_ROWS } from '../../../core/schema/limits.js';
 import type { CountResult } from '../../../core/contracts/pagination.js';
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
@@ -115,7 +114,7 @@ export class PageReader {
     if (text === undefined) return this.serialize(plan, output);
     const count = plan.count && knownCount(plan.count, counted, this.dialect);
     if (plan.count && !count)
-      return this.estimate(plan).then((estimated) => ({
+      return this.estimate(plan, plan.count).then((estimated) => ({
         rows: text,
         size,
         more,
@@ -142,26 +141,30 @@ export class PageReader {
     const position = [...(from?.values ?? []), ...(offset === 0 ? [] : [offset])];
     if (plan.oneOff === true) return compile(position);
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];
-    const kind = `${limit} ${edges} ${count ?? ''} ${listKind(plan, basePath)}`;
+    const kind = `${limit} ${edges} ${countText(count)} ${listKind(plan, basePath)}`;
     if (position.length === 0) return this.statements.of(kind, conditions, () => compile(position));
     const side = from ? `${from.backward ? 'before' : 'after'} ${from.inclusive}` : '';
     return this.statements.ofPosition(`${side} ${offset === 0} ${kind}`, { conditions, position }, compile);
   }
 
   private async countRows(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
-    const method = plan.count ?? 'exact';
+    const method = plan.count ?? EXACT;
     const [record = []] = await this.connections.records(
       runner,
       countStatement(plan, this.begin(plan), method),
     );
-    return knownCount(method, Number(record[0]), this.dialect) ?? this.estimateOn(runner, plan);
+    return knownCount(method, Number(record[0]), this.dialect) ?? this.estimateOn(runner, plan, method);
   }
 
-  private estimate(plan: PagePlan): Promise<CountResult> {
-    return this.connections.reading('replica', (runner) => this.estimateOn(runner, plan), plan.requester);
+  private estimate(plan: PagePlan, count: CountPlan): Promise<CountResult> {
+    return this.connections.reading(
+      'replica',
+      (runner) => this.estimateOn(runner, plan, count),
+      plan.requester,
+    );
   }
 
-  private async estimateOn(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
+  private async estimateOn(runner: QueryRunner, plan: PagePlan, count: CountPlan): Promise<CountResult> {
     const { estimate } = this.dialect;
     const scope = this.begin(plan);
     const [record = []] = estimate
@@ -170,7 +173,9 @@ export class PageReader {
           parameters: scope.parameters,
         })
       : [];
-    return { rows: Math.max(estimate?.rows(record[0]) ?? 0, COUNTED_ROWS), exact: false };
+    const counted = count.kind === 'exact' ? 0 : count.upTo;
+    const rows = estimate?.rows(record[0]) ?? 0;
+    return { rows: Math.max(rows, counted), exact: false, atLeast: rows <= counted };
   }
 
   private begin({ resource }: PagePlan): Scope {
@@ -178,10 +183,20 @@ export class PageReader {
   }
 }
 
+const EXACT: CountPlan = { kind: 'exact' };
+
 /** The count up to the bound; undefined beyond it, if the database can estimate it. */
-function knownCount(method: CountPlan, rows: number, { estimate }: Dialect): CountResult | undefined {
-  if (method === 'exact' || rows <= COUNTED_ROWS) return { rows, exact: true };
-  return method === 'bounded' || !estimate ? { rows: COUNTED_ROWS, exact: false } : undefined;
+function knownCount(count: CountPlan, rows: number, { estimate }: Dialect): CountResult | undefined {
+  if (count.kind === 'exact' || rows <= count.upTo) return { rows, exact: true, atLeast: false };
+  return count.kind === 'bounded' || !estimate
+    ? { rows: count.upTo, exact: false, atLeast: true }
+    : undefined;
+}
+
+/** Identifies a count in cache keys: statements of a bounded and of an estimated count are equal. */
+function countText(count: CountPlan | undefined): string {
+  if (!count) return '';
+  return count.kind === 'exact' ? 'exact' : `${count.upTo}`;
 }
 
 /** Written out, because the properties of a plan are copied slowly. */
