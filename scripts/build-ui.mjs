@@ -1,13 +1,11 @@
-// Bundles the browsable page into one CommonJS module, which both formats of the package load: ui/assets.cjs for the
-// sources, and a copy beside the compiled package, if its folder is given: node scripts/build-ui.mjs [dist/ui]
+// Bundles the browsable page into one CommonJS module, ui/assets.cjs, which both formats of the package load.
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const [copy] = process.argv.slice(2);
 
 async function bundle(entry, options = {}) {
   const { outputFiles } = await build({
@@ -36,9 +34,4 @@ const script = asset(
   'js',
 );
 const style = asset(await bundle('style.css'), 'css');
-const file = join(root, 'ui/assets.cjs');
-writeFileSync(file, `module.exports = ${JSON.stringify({ script, style })};\n`);
-if (copy !== undefined) {
-  mkdirSync(join(root, copy), { recursive: true });
-  copyFileSync(file, join(root, copy, 'assets.cjs'));
-}
+writeFileSync(join(root, 'ui/assets.cjs'), `module.exports = ${JSON.stringify({ script, style })};\n`);

@@ -23,14 +23,14 @@ function putPackage(world) {
   const place = join(world, 'node_modules', 'nestjs-restify');
   rmSync(place, { recursive: true, force: true });
   cpSync('package.json', join(place, 'package.json'));
-  for (const part of ['dist/esm', 'dist/cjs', 'dist/ui'])
-    cpSync(part, join(place, part), { recursive: true });
+  for (const entry of readdirSync('dist', { withFileTypes: true }))
+    if (entry.isFile()) cpSync(join('dist', entry.name), join(place, 'dist', entry.name));
 }
 
 for (const entry of readdirSync(WORLDS, { withFileTypes: true })) {
   if (!entry.isDirectory()) continue;
   install(join(WORLDS, entry.name));
-  if (existsSync('dist/esm') && existsSync('dist/cjs')) putPackage(join(WORLDS, entry.name));
+  if (existsSync('dist/index.d.cts')) putPackage(join(WORLDS, entry.name));
 }
 
 install(CLIENTS);

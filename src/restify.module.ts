@@ -78,9 +78,9 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
   private hasRoutes = false;
 
   constructor(
-    private readonly adapterHost: HttpAdapterHost,
+    @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
     @Inject(REST_SERVER) private readonly server: RestServer,
-    private readonly moduleRef: ModuleRef,
+    @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
   ) {}
 
   /** Called by Nest between its body parser and the routes; not without HTTP. */

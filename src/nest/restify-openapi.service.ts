@@ -23,6 +23,7 @@ export interface OpenApiOptions {
  */
 @Injectable()
 export class RestifyOpenApi {
+  /** @internal */
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   /**

@@ -16,6 +16,7 @@ import type { RestServer } from '../http/rest-server.js';
  */
 @Injectable()
 export class RestifyOperations {
+  /** @internal */
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   /**

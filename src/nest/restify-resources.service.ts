@@ -84,6 +84,7 @@ interface ServedResource {
  */
 @Injectable()
 export class RestifyResources {
+  /** @internal */
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   /** `entity` is the decorated class or schema. Throws an `Error` if it is not served, or if the application has not started. */

@@ -29,6 +29,7 @@ export interface ReverseOptions {
  */
 @Injectable()
 export class RestifyUrls {
+  /** @internal */
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   /** Returns the path with the global prefix. Throws an `Error` for an unknown or ambiguous name, and for a missing key. */

@@ -218,6 +218,33 @@ describe('imports of src', () => {
   });
 });
 
+/** esbuild, which bundles the package, does not emit the types of parameters, from which Nest would take the tokens. */
+test('constructors that Nest calls name the token of each parameter', () => {
+  const parameters = FILES.flatMap(({ path, tree }) =>
+    injectedParameters(tree).map((parameter) => ({ path, parameter })),
+  );
+  expect(parameters.length).toBeGreaterThan(5);
+  const withoutToken = parameters.filter(({ parameter }) => !hasDecorator(parameter, 'Inject'));
+  expect(withoutToken.map(({ path, parameter }) => `${path}: ${parameter.getText()}`)).toEqual([]);
+});
+
+function injectedParameters(tree: ts.SourceFile): readonly ts.ParameterDeclaration[] {
+  const found: ts.ParameterDeclaration[] = [];
+  visit(tree, (node) => {
+    if (!ts.isClassDeclaration(node)) return;
+    if (!['Injectable', 'Module', 'Catch', 'Controller'].some((name) => hasDecorator(node, name))) return;
+    for (const member of node.members)
+      if (ts.isConstructorDeclaration(member)) found.push(...member.parameters);
+  });
+  return found;
+}
+
+function hasDecorator(node: ts.ClassDeclaration | ts.ParameterDeclaration, name: string): boolean {
+  return (ts.getDecorators(node) ?? []).some(
+    ({ expression }) => ts.isCallExpression(expression) && expression.expression.getText() === name,
+  );
+}
+
 /** The groups of files that reach each other, each as one line; by Tarjan's walk. */
 function cycles(follows: (each: Import) => boolean): readonly string[] {
   const graph = new Map(

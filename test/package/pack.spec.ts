@@ -2,68 +2,29 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '../support/client.js';
 import { WORLD } from '../support/world.js';
 import { FRESH, writeFiles } from './fresh-application.js';
+import { packPackage } from './pack-package.js';
 
 const run = promisify(execFile);
 
 /** npm packs, installs from the registry, and a process boots: a minute on a slow line. */
 jest.setTimeout(300_000);
 
-interface PackedFile {
-  readonly path: string;
-}
-
 let folder: string;
 let tarball: string;
-let files: readonly string[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'restify-pack-'));
-  // `--ignore-scripts`: `npm test` has built already, and a second build would pull `dist` away from other tests.
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]);
-  const packed = JSON.parse(stdout) as unknown;
-  const [entry] = (Array.isArray(packed) ? packed : Object.values(packed as object)) as readonly {
-    filename: string;
-    files: readonly PackedFile[];
-  }[];
-  if (!entry) throw new Error('npm packed nothing');
-  tarball = join(folder, entry.filename);
-  files = entry.files.map(({ path }) => path);
+  ({ tarball } = await packPackage(folder));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-test('the tarball holds the two builds, their types, and what a reader needs, and nothing else', () => {
-  const others = files.filter((path) => !/^dist\/(esm|cjs)\/.*(\.js|\.d\.ts|package\.json)$/.test(path));
-  expect(others.sort()).toEqual([
-    'CHANGELOG.md',
-    'LICENSE',
-    'README.md',
-    'dist/ui/assets.cjs',
-    'package.json',
-  ]);
-  expect(files).toEqual(
-    expect.arrayContaining([
-      'dist/esm/index.js',
-      'dist/esm/index.d.ts',
-      'dist/cjs/index.js',
-      'dist/cjs/index.d.ts',
-      'dist/cjs/package.json',
-    ]),
-  );
-  expect(files.filter((path) => path.includes('.spec.'))).toEqual([]);
-});
-
-test('the package has no runtime dependency of its own', async () => {
-  const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { dependencies?: object };
-  expect(manifest.dependencies ?? {}).toEqual({});
-});
 
 describe(`a fresh application of ${WORLD.name}, as ${WORLD.format}`, () => {
   const application = FRESH[WORLD.name];

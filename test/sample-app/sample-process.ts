@@ -39,7 +39,7 @@ export class CompiledSample {
     const folder = await mkdtemp(join(tmpdir(), 'restify-sample-app-'));
     const built = join(WORLD.directory, 'dist', `sample-app-${process.pid}`);
     // `npm test` has built the package; a run of one file alone may be the first one.
-    if (!existsSync(join(PROJECT, 'dist/esm/index.js'))) await run('npm', ['run', 'build'], { cwd: PROJECT });
+    if (!existsSync(join(PROJECT, 'dist/index.js'))) await run('npm', ['run', 'build'], { cwd: PROJECT });
     const compiler = join(PROJECT, 'node_modules/typescript/bin/tsc');
     await run(
       process.execPath,
@@ -47,7 +47,7 @@ export class CompiledSample {
       { cwd: PROJECT },
     ).catch((error: unknown) => {
       throw new Error(
-        `The sample application does not compile against the package in dist/esm. Is that older than src/? npm run build.\n${(error as { stdout?: string }).stdout ?? ''}`,
+        `The sample application does not compile against the package in dist/. Is that older than src/? npm run build.\n${(error as { stdout?: string }).stdout ?? ''}`,
       );
     });
     // In the world of ES modules it stands in the project's own package, which says that and knows itself by name.

@@ -142,12 +142,24 @@ function keepNumber(holder: object, key: string | number, text: string): void {
 
 /** The texts of numbers in the JSON that is being written; undefined elsewhere. */
 let marks: string[] | undefined;
-/** Not a UUID, which browsers make in secure contexts only. */
-const MARK = `number ${globalThis.crypto.getRandomValues(new Uint32Array(4)).join('-')} `;
-const MARKED = new RegExp(`"${MARK}(\\d+)"`, 'g');
+
+interface MarkFormat {
+  readonly prefix: string;
+  /** Finds marks in JSON: the group is the index of the text. */
+  readonly pattern: RegExp;
+}
+
+let format: MarkFormat | undefined;
+
+/** Created with the first mark, because Node loads Web Crypto when it is first used. Not a UUID, which browsers make in secure contexts only. */
+function markFormat(): MarkFormat {
+  if (format) return format;
+  const prefix = `number ${globalThis.crypto.getRandomValues(new Uint32Array(4)).join('-')} `;
+  return (format = { prefix, pattern: new RegExp(`"${prefix}(\\d+)"`, 'g') });
+}
 
 function mark(text: string): string {
-  return `${MARK}${(marks?.push(text) ?? 0) - 1}`;
+  return `${markFormat().prefix}${(marks?.push(text) ?? 0) - 1}`;
 }
 
 function toJsonWithTexts(this: object): object {
@@ -166,7 +178,7 @@ export function writeJson(value: unknown, indent?: number): string {
     const json = JSON.stringify(value, undefined, indent);
     if (texts.length === 0) return json;
     let written = 0;
-    const exact = json.replace(MARKED, (_, index: string) => {
+    const exact = json.replace(markFormat().pattern, (_, index: string) => {
       written++;
       return texts[Number(index)] ?? '';
     });
