@@ -46,4 +46,6 @@ if (!(selection in RUNS))
 const stopServers = await launchServers();
 const results = RUNS[selection].map((run) => runJest(run, args));
 await stopServers();
+if (!process.env.RESTIFY_TEST_MYSQL)
+  console.log('MySQL: no test has run. RESTIFY_TEST_MYSQL=mysql://… runs those of MariaDB on that server.');
 if (results.includes(false)) process.exit(1);

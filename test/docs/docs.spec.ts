@@ -150,11 +150,15 @@ describe('links between the documents', () => {
   });
 });
 
-/** Targets of links that stay within the project; code is no link. */
+const { repository, branch } = JSON.parse(
+  readFileSync(join(PROJECT, 'scripts/publication.json'), 'utf8'),
+) as Readonly<Record<'repository' | 'branch', string>>;
+
+/** Targets of links that stay within the project, in README.md as URLs of the repository, too; code is no link. */
 function linksOf({ text }: ProjectDocument): readonly string[] {
   const prose = text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
-    .map((match) => match[1] ?? '')
+    .map((match) => (match[1] ?? '').replace(`${repository}/blob/${branch}/`, ''))
     .filter((link) => !/^[a-z]+:/.test(link));
 }
 

@@ -91,7 +91,13 @@ async function openMariadb(): Promise<OpenedDatabase> {
   const url = new URL(uri);
   url.pathname = `/${database}`;
   return {
-    options: { type: 'mariadb', url: url.href, charset: 'utf8mb4', timezone: 'Z', poolSize: 4 },
+    options: {
+      type: process.env.RESTIFY_TEST_MYSQL ? 'mysql' : 'mariadb',
+      url: url.href,
+      charset: 'utf8mb4',
+      timezone: 'Z',
+      poolSize: 4,
+    },
     drop: () => run(`DROP DATABASE \`${database}\``),
   };
 }

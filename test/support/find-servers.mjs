@@ -3,11 +3,14 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 
 /**
+ * With `RESTIFY_TEST_MYSQL`, the tests of MariaDB run on that server of MySQL in its place.
+ *
  * Sets the default URLs of the servers, and `RESTIFY_MISSING_…` to the reason if a server does not respond, or does not
  * permit this user to create a schema or database.
  */
 export async function findServers() {
   process.env.RESTIFY_TEST_POSTGRES ||= 'postgres://postgres@127.0.0.1:5432/postgres';
+  if (process.env.RESTIFY_TEST_MYSQL) process.env.RESTIFY_TEST_MARIADB = process.env.RESTIFY_TEST_MYSQL;
   process.env.RESTIFY_TEST_MARIADB ||= 'mariadb://root@127.0.0.1:3306/test';
   setOrUnset(
     'RESTIFY_MISSING_POSTGRES',

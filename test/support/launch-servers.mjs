@@ -9,7 +9,9 @@ import { launchPostgres } from './launch-postgres.cjs';
  */
 export async function launchServers() {
   const servers = await Promise.all([
-    process.env.RESTIFY_TEST_MARIADB ? undefined : tryToLaunch(launchMariadb, 'RESTIFY_TEST_MARIADB'),
+    process.env.RESTIFY_TEST_MARIADB || process.env.RESTIFY_TEST_MYSQL
+      ? undefined
+      : tryToLaunch(launchMariadb, 'RESTIFY_TEST_MARIADB'),
     process.env.RESTIFY_TEST_POSTGRES ? undefined : tryToLaunch(launchPostgres, 'RESTIFY_TEST_POSTGRES'),
   ]);
   return async () => {
