@@ -4,6 +4,7 @@ import { basic } from 'nestjs-restify';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
+import { noFilter } from '../support/no-filter.js';
 import type { StartedApp } from '../support/start-app.js';
 import { Course, fillLookups, LOOKUP_MODELS } from './lookup-models.js';
 
@@ -106,18 +107,18 @@ onEachDatabase('lookups that a model names', (database) => {
       expect(await choices(query)).toEqual(expected);
     });
 
-    test('what the model does not name is passed over', async () => {
+    test('what the model does not name is 400 for a field that is shown, and else passed over', async () => {
       for (const query of [
         'text__regex=x',
         'open__contains=x',
         'votes__contains=1',
         'question__draft=true',
         'text__lt=B',
-        'id!!=1',
         'made__gte=2000-01-01',
         'id__gt=3',
       ])
-        expect([query, await choices(query)]).toEqual([query, [1, 2, 3, 4, 5, 6]]);
+        expect([query, await choices(query)]).toEqual([query, [400, noFilter(query)]]);
+      expect(await choices('id!!=1')).toEqual([1, 2, 3, 4, 5, 6]);
     });
   });
 
@@ -260,7 +261,7 @@ onEachDatabase('lookups that a model names', (database) => {
           'choices__votes__gte=9',
           'choices__votes!=1',
         ]) {
-          expect([who, query, await questions(query, who)]).toEqual([who, query, [1, 2, 3]]);
+          expect([who, query, await questions(query, who)]).toEqual([who, query, [400, noFilter(query)]]);
         }
         const [hidden, unknown] = await Promise.all([
           get('polls/question/?filter=or(choices__votes=9)', who),
@@ -272,13 +273,19 @@ onEachDatabase('lookups that a model names', (database) => {
         ]);
       }
       expect(await questions('choices__text=Ada', 'blind')).toEqual([1]);
-      expect(await questions('choices__text=nobody', 'out')).toEqual([1, 2, 3]);
-      expect(await questions('tags__word=blue', 'out')).toEqual([1, 2, 3]);
+      expect(await questions('choices__text=nobody', 'out')).toEqual([400, noFilter('choices__text')]);
+      expect(await questions('tags__word=blue', 'out')).toEqual([400, noFilter('tags__word=blue')]);
       expect(await questions('tags__word=blue', 'blind')).toEqual([1]);
-      expect(await questions('tags__questions__text=third', 'blind')).toEqual([1, 2, 3]);
-      expect(await choices('question__text=first', 'blind')).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(await questions('tags__questions__text=third', 'blind')).toEqual([
+        400,
+        noFilter('tags__questions__text=third'),
+      ]);
+      expect(await choices('question__text=first', 'blind')).toEqual([400, noFilter('question__text=first')]);
       expect(await choices('votes=1', 'blind')).toEqual([1, 2, 3, 4, 5, 6]);
-      expect(await choices('question__choices__votes__gte=9', 'blind')).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(await choices('question__choices__votes__gte=9', 'blind')).toEqual([
+        400,
+        noFilter('question__choices__votes__gte=9'),
+      ]);
     });
 
     test('do not exist over a relation that the caller may not read', async () => {
@@ -291,17 +298,27 @@ onEachDatabase('lookups that a model names', (database) => {
         'tags=x',
       ])
         expect([query, await questions(query, 'lonely')]).toEqual([query, [1, 2, 3]]);
-      for (const query of ['question__choices__votes__gte=9', 'question__tags__word=blue', 'rival=7'])
-        expect([query, await choices(query, 'lonely')]).toEqual([query, [1, 2, 3, 4, 5, 6]]);
-      expect(await ids('polls/tag/?questions__choices__votes__gte=9', 'lonely')).toEqual([1, 2, 3]);
+      for (const query of ['question__choices__votes__gte=9', 'question__tags__word=blue'])
+        expect([query, await choices(query, 'lonely')]).toEqual([query, [400, noFilter(query)]]);
+      expect(await choices('rival=7', 'lonely')).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(await ids('polls/tag/?questions__choices__votes__gte=9', 'lonely')).toEqual([
+        400,
+        noFilter('questions__choices__votes__gte'),
+      ]);
       expect(await ids('polls/question/1/tags/?tag__questions__text=second', 'lonely')).toEqual([1]);
     });
 
     test('on nested and through lists too', async () => {
       expect(await ids('polls/question/1/tags/?tag__questions__text=second', 'half')).toEqual([]);
       expect(await ids('polls/question/1/tags/?tag__questions__text=first', 'half')).toEqual([2]);
-      expect(await ids('polls/question/1/tags/?tag__questions__text=third', 'blind')).toEqual([1, 2]);
-      expect(await ids('polls/question/1/choices/?question__choices__votes__gte=7', 'blind')).toEqual([1, 2]);
+      expect(await ids('polls/question/1/tags/?tag__questions__text=third', 'blind')).toEqual([
+        400,
+        noFilter('tag__questions__text'),
+      ]);
+      expect(await ids('polls/question/1/choices/?question__choices__votes__gte=7', 'blind')).toEqual([
+        400,
+        noFilter('question__choices__votes__gte'),
+      ]);
     });
   });
 });

@@ -18,6 +18,7 @@ import { JsonServerFilter } from './json-server-filter.js';
 import { JsonServerOrdering } from './json-server-ordering.js';
 import { JsonServerSearch } from './json-server-search.js';
 import { OrderingFilter } from './ordering-filter.js';
+import { rejectUnknownFilters } from './reject-unknown-filters.js';
 import { SearchFilter } from './search-filter.js';
 
 /** Evaluates the caller's permissions on the models that filters of this one reach, if any. */
@@ -75,6 +76,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
     if (given.size === 0 && resource.backends.every(needsParameters)) return [];
     const parameters = foldLists(given, resource);
     rejectUnknownParameters(parameters, resource, true);
+    rejectUnknownFilters(parameters, resource);
     return runFilterBackends(
       resource.backends,
       {

@@ -12,19 +12,25 @@ export function rejectUnknownParameters(
   resource: Resource,
   isList: boolean,
 ): void {
-  rejectParametersExcept(parameters, resource.strict, () => {
-    const ofLists = isList
-      ? [
-          ...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
-          ...(resource.pagination?.parameters() ?? []),
-        ]
-      : bulkParameters(resource);
-    return [
-      ...ofLists,
-      ...fieldSelectionParameters(resource.shape),
-      ...(resource.renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
-    ];
-  });
+  rejectParametersExcept(parameters, resource.strict, () =>
+    isList ? listParameters(resource) : [...bulkParameters(resource), ...commonParameters(resource)],
+  );
+}
+
+/** The parameters that a list reads. */
+export function listParameters(resource: Resource): readonly string[] {
+  return [
+    ...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
+    ...(resource.pagination?.parameters() ?? []),
+    ...commonParameters(resource),
+  ];
+}
+
+function commonParameters(resource: Resource): readonly string[] {
+  return [
+    ...fieldSelectionParameters(resource.shape),
+    ...(resource.renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
+  ];
 }
 
 /** If `strict`, throws 400 for parameters other than these. */

@@ -35,6 +35,11 @@ export function makeQuery(
   const listed = { state, resource };
   if (isList && isRead(method)) {
     listEntries(random, listed, entries);
+    if (random.chance(0.02))
+      entries.push([
+        `${random.pick(fieldsOf(state, resource)).name}__${random.pick(['gtee', 'x', ''])}`,
+        '1',
+      ]);
     pageEntries(random, model, { resource, path: target.path, entries });
   }
   if (isList && method !== 'GET') bulkEntries(random, listed, { method, entries });

@@ -14,7 +14,7 @@ import { fieldsOf } from './fields.js';
 import { commonHeaders } from './headers.js';
 import { digestOf, keyOf, KeptAnswers } from './idempotency.js';
 import { learnKey, parsedBody, toldVersion } from './learning.js';
-import { listRows, refuseErrors, unknownNames, unknownParameters } from './lists.js';
+import { listRows, refuseErrors, refuseUnknownFilters, unknownNames, unknownParameters } from './lists.js';
 import type { ListContext } from './lists.js';
 import { Parameters } from './parameters.js';
 import { changePair, createPair, destroyPair } from './pairs.js';
@@ -180,6 +180,7 @@ export class Model {
     const shape = this.shape(admitted, access.readable);
     const listed = this.listed(admitted);
     refuseErrors(unknownParameters(listed, this.knownParameters(resource)));
+    refuseUnknownFilters(listed);
     const { rows, order } = listRows(listed);
     const show = (row: Row): Json => this.shown(admitted, row, { readable: access.readable, shape });
     const headers: Expected['headers'] = conditional

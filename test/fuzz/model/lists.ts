@@ -3,6 +3,7 @@ import type { Access, Actor } from './access.js';
 import { fitsRows } from './conditions.js';
 import { invalid, refuse, Refusal } from './expected.js';
 import type { ErrorFields } from './expected.js';
+import { fieldsOf } from './fields.js';
 import { filterNames, matchesFilter, parseTerm } from './filters.js';
 import type { FilterExpression, FilterName } from './filters.js';
 import { parseGroup } from './groups.js';
@@ -99,6 +100,17 @@ export function unknownParameters(context: ListContext, others: readonly string[
   const listed = [...known].filter((name) => /__(?:in|range)$|^(?:ordering|fields|omit|expand)$/.test(name));
   for (const name of listed) known.add(`${name}[]`);
   return unknownNames(parameters, [...known]);
+}
+
+/** 400 for `<field>__<rest>` that is no filter of a field that the caller may read. The text is another test's. */
+export function refuseUnknownFilters({ state, resource, access, actor, parameters }: ListContext): void {
+  const filters = filterNames({ state, actor }, { ...resource, readable: access.readable });
+  const shown = fieldsOf(state, resource)
+    .filter(({ name, isReadable }) => isReadable && (access.readable === 'all' || access.readable.has(name)))
+    .map(({ name }) => name);
+  const isUnknown = (name: string): boolean =>
+    !filters.has(name) && shown.some((field) => name.startsWith(`${field}__`));
+  if (plainNames(parameters).some(isUnknown)) throw new Refusal({ status: 400, bodies: [], anyBody: true });
 }
 
 export function unknownNames(parameters: Parameters, known: readonly string[]): ErrorFields {
