@@ -150,3 +150,6 @@ export const EXPIRED_RECORDS = 100;
 
 /** Seconds until the next deletion of expired responses, if the last batch was not full. */
 export const EXPIRY_INTERVAL = 60;
+
+/** Seconds after which expired responses are searched from the oldest again, which others may have left behind the last ones that were deleted. */
+export const EXPIRY_RESCAN_INTERVAL = 3600;

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
+import { Between, In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
 import type { DataSource, EntityManager } from 'typeorm';
 import { isRestException } from '../../../core/errors/rest-exception.js';
 import { storesResponses } from '../../../core/contracts/idempotency.js';
-import { CLAIM_LEASE, EXPIRED_RECORDS, EXPIRY_INTERVAL } from '../../../core/schema/limits.js';
+import {
+  CLAIM_LEASE,
+  EXPIRED_RECORDS,
+  EXPIRY_INTERVAL,
+  EXPIRY_RESCAN_INTERVAL,
+} from '../../../core/schema/limits.js';
 import type {
   Claim,
   ClaimOutcome,
@@ -34,6 +39,12 @@ interface StoredRecord {
 export class TypeOrmIdempotencyStore implements IdempotencyStore {
   private readonly target: typeof IdempotencyRecord | undefined;
   private nextRemoval = 0;
+  /**
+   * The expiry of the last record that was deleted. While an old snapshot is open, the database reads the entries of deleted records again
+   * in each search that begins before them.
+   */
+  private removedUntil = 0;
+  private nextRescan = 0;
 
   constructor(
     dataSource: DataSource,
@@ -181,17 +192,22 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
     const now = Date.now();
     if (now < this.nextRemoval) return;
     this.nextRemoval = now + EXPIRY_INTERVAL * 1000;
+    if (now >= this.nextRescan) {
+      this.nextRescan = now + EXPIRY_RESCAN_INTERVAL * 1000;
+      this.removedUntil = 0;
+    }
     try {
       const { connections } = this.tools;
       const expired = await connections.reading('primary', ({ manager }) =>
         manager
           .createQueryBuilder()
           .select('record.id', 'id')
+          .addSelect('record.ends', 'ends')
           .from(this.record, 'record')
-          .where({ part: 0, ends: LessThanOrEqual(now) })
+          .where({ part: 0, ends: Between(this.removedUntil, now) })
           .orderBy('record.ends')
           .limit(EXPIRED_RECORDS)
-          .getRawMany<{ readonly id: string }>(),
+          .getRawMany<{ readonly id: string; readonly ends: string | number }>(),
       );
       if (expired.length === 0) return;
       const ids = expired.map(({ id }) => id);
@@ -205,6 +221,7 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
           .callListeners(false)
           .execute(),
       );
+      this.removedUntil = Number(expired.at(-1)?.ends);
       if (expired.length === EXPIRED_RECORDS) this.nextRemoval = now;
     } catch {
       // Repeated by a later request.
