@@ -97,6 +97,14 @@ describe('errors of PostgreSQL', () => {
   ])('%s is %s', (code, kind) => {
     expect(postgres.errorFor({ driverError: { code } })?.kind).toBe(kind);
   });
+
+  test('of what is not supported, moving a row into a foreign table is the error of a rule, in each language', () => {
+    const errorOf = (properties: object): unknown =>
+      postgres.errorFor({ driverError: { code: '0A000', ...properties } })?.kind;
+    expect(errorOf({ routine: 'postgresBeginForeignInsert', message: 'nicht möglich' })).toBe('check');
+    expect(errorOf({ message: 'cached plan must not change result type' })).toBe('unprepared');
+    expect(errorOf({ routine: 'ExecInitModifyTable', message: 'other' })).toBeUndefined();
+  });
 });
 
 describe('errors of MariaDB and MySQL', () => {

@@ -256,6 +256,10 @@ function errorFor(error: unknown): DatabaseError | undefined {
     // WITH CHECK OPTION of a view.
     case '44000':
       return { kind: 'check', ...table };
+    // postgres_fdw does not move a row of another partition into a foreign table. The message is localized, its source is not.
+    case '0A000':
+      if (text('routine') === 'postgresBeginForeignInsert') return { kind: 'check', ...table };
+      return otherError(code, text('message') ?? '');
     default:
       return otherError(code, text('message') ?? '');
   }
