@@ -6,6 +6,7 @@ import type { OpenApiDocument, PathItem } from '../openapi/open-api-types.js';
 import { REST_SERVER } from './tokens.js';
 import type { RestServer } from '../http/rest-server.js';
 import { getRoutePattern } from '../http/route-pattern.js';
+import { SlicedWork } from '../core/event-loop.js';
 
 /** What {@link RestifyOpenApi.extend} adds to a document. */
 export interface OpenApiOptions {
@@ -34,8 +35,59 @@ export class RestifyOpenApi {
    */
   extend<Document extends { readonly paths: object }>(
     document: Document,
-    { listOptions = false }: OpenApiOptions = {},
+    options: OpenApiOptions = {},
   ): Document {
+    const steps = this.steps(document, options);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value as unknown as Document;
+    }
+  }
+
+  /**
+   * Returns a function for a route of the application with the JSON of the extended document, in UTF-8. Its first call builds it in
+   * parts, between which other requests are handled; the bytes are kept, and the document is not.
+   *
+   * ```ts
+   * const json = app.get(RestifyOpenApi).jsonOf(() => SwaggerModule.createDocument(app, config));
+   * ```
+   *
+   * @see extend
+   */
+  jsonOf(create: () => { readonly paths: object }, options: OpenApiOptions = {}): () => Promise<Buffer> {
+    let bytes: Promise<Buffer> | undefined;
+    return () =>
+      (bytes ??= this.writeJson(create, options).catch((error: unknown) => {
+        // The next call tries again.
+        bytes = undefined;
+        throw error;
+      }));
+  }
+
+  private async writeJson(
+    create: () => { readonly paths: object },
+    options: OpenApiOptions,
+  ): Promise<Buffer> {
+    const work = new SlicedWork();
+    const steps = this.steps(create(), options);
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) if (work.isLong) await work.pause();
+    const parts: Buffer[] = [];
+    let text = '';
+    for (const part of jsonParts(step.value)) {
+      text += part;
+      if (text.length < MIN_PART_LENGTH) continue;
+      parts.push(Buffer.from(text));
+      text = '';
+      if (work.isLong) await work.pause();
+    }
+    return Buffer.concat([...parts, Buffer.from(text)]);
+  }
+
+  private *steps(
+    document: { readonly paths: object },
+    { listOptions = false }: OpenApiOptions,
+  ): Generator<undefined, OpenApiDocument> {
     const given = toOpenApi31(document) as OpenApiDocument;
     const patterns = this.patterns();
     const mounts = mountsOf(given, patterns) ?? [this.server.mounts.first()];
@@ -59,7 +111,7 @@ export class RestifyOpenApi {
     const own = new Set(placed.map(({ path }) => path));
     const others = Object.fromEntries(Object.entries(given.paths).filter(([path]) => !own.has(path)));
     const urls = { routes: placed, indexes: this.indexes(mounts, others), listOptions };
-    return merged({ ...given, paths: others }, urls) as unknown as Document;
+    return yield* merged({ ...given, paths: others }, urls);
   }
 
   /** Paths by their part below a mount, in OpenAPI syntax. */
@@ -120,8 +172,8 @@ function mountOf(path: string, patterns: ReadonlyMap<string, unknown>): string |
   return undefined;
 }
 
-function merged(document: OpenApiDocument, urls: DescribedUrls): OpenApiDocument {
-  const { paths, components, tags } = describeApi(urls, document);
+function* merged(document: OpenApiDocument, urls: DescribedUrls): Generator<undefined, OpenApiDocument> {
+  const { paths, components, tags } = yield* describeApi(urls, document);
   const known = new Set((document.tags ?? []).map(({ name }) => name));
   const items = (path: string): PathItem => ({ ...document.paths[path], ...paths[path] });
   return {
@@ -142,3 +194,25 @@ function merged(document: OpenApiDocument, urls: DescribedUrls): OpenApiDocument
     },
   };
 }
+
+/** The parts of the JSON of a document, none of them long: each URL and each component is one. */
+function* jsonParts(value: unknown, depth = 0): Generator<string> {
+  if (depth === MAX_PART_DEPTH || typeof value !== 'object' || value === null || Array.isArray(value)) {
+    yield JSON.stringify(value);
+    return;
+  }
+  let separator = '{';
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    yield* jsonParts(member, depth + 1);
+    separator = ',';
+  }
+  yield separator === '{' ? '{}' : '}';
+}
+
+/** `components/schemas/Name` */
+const MAX_PART_DEPTH = 3;
+
+/** In characters. */
+const MIN_PART_LENGTH = 65_536;

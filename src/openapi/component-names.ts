@@ -14,17 +14,20 @@ export class Components {
 
   /** Adds a schema under the first name that is unused or has the same schema, and returns a reference. */
   add(names: readonly string[], schema: Schema): Reference {
-    const text = JSON.stringify(schema);
     for (const name of candidates(names)) {
       const spelling = this.spellings.get(name.toLowerCase()) ?? name;
       const known = this.schemas.get(name);
-      if (spelling !== name || (known && JSON.stringify(known) !== text)) continue;
+      if (spelling !== name || (known && !isSame(known, schema))) continue;
       this.spellings.set(name.toLowerCase(), name);
       this.schemas.set(name, schema);
       return { $ref: `#/components/schemas/${name}` };
     }
     throw new Error('There are names without end');
   }
+}
+
+function isSame(one: Schema, other: Schema): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Texts that differ in more than case. */

@@ -6,6 +6,7 @@ import { schemeNames, schemeName, securityScheme } from './describe-access.js';
 import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';
 import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
+import { SharedParameters } from './shared-parameters.js';
 import { describeOperation, tagOf } from './describe-operation.js';
 import { DESCRIPTION_SCHEMAS, describeOptions, INDEX_DESCRIPTION } from './describe-options.js';
 import { mergeOperation } from './merge-operation.js';
@@ -50,11 +51,11 @@ export interface DescribedUrls {
   readonly listOptions: boolean;
 }
 
-/** Describes all URLs, in addition to those of the document. */
-export function describeApi(
+/** Describes all URLs, in addition to those of the document. Yields after each of them, so that other work can run between. */
+export function* describeApi(
   { routes: placed, indexes, listOptions }: DescribedUrls,
   document: OpenApiDocument,
-): ApiDescription {
+): Generator<undefined, ApiDescription> {
   const components = new Components(Object.keys(document.components?.schemas ?? {}));
   const operationIds = new UniqueNames(idsOf(document));
   const hasSecurity = (document.security ?? []).length > 0;
@@ -63,20 +64,25 @@ export function describeApi(
     ...placed.filter(({ route }) => !route.parent),
     ...placed.filter(({ route }) => route.parent),
   ];
-  const items = new Map(
-    nestedLast.map((each) => [
-      each.path,
-      pathItem(each, {
-        base: each.base,
-        prefix: each.prefix,
-        errorFormat: each.errorFormat,
-        components,
-        operationIds,
-        hasSecurity,
-        listOptions,
-      }),
-    ]),
-  );
+  const items = new Map<string, PathItem>();
+  const parameters = new SharedParameters(Object.keys(document.components?.parameters ?? {}));
+  const listParameters: DescribedPlace['listParameters'] = new Map();
+  const objects: DescribedPlace['objects'] = new Map();
+  for (const each of nestedLast) {
+    const { base, prefix, errorFormat } = each;
+    const names = { components, operationIds };
+    const known = { listParameters, objects };
+    const item = pathItem(each, { base, prefix, errorFormat, ...names, ...known, hasSecurity, listOptions });
+    parameters.count(item);
+    items.set(each.path, item);
+    yield;
+  }
+  const found = new Set<string>();
+  for (const [path, item] of items) {
+    items.set(path, parameters.replace(item));
+    collectReferences(responsesOf(item), found);
+    yield;
+  }
   const routes = placed.map(({ path }) => [path, items.get(path) ?? {}] as const);
   const index = indexes.map(
     (each) =>
@@ -93,17 +99,21 @@ export function describeApi(
   const paths: Readonly<Record<string, PathItem>> = Object.fromEntries(
     [...index, ...routes].filter(([, item]) => Object.keys(item).length > 0),
   );
-  const responses = usedIn(paths, 'responses', SHARED_RESPONSES);
+  for (const [, item] of index) collectReferences(responsesOf(item), found);
+  const responses = usedIn(found, 'responses', SHARED_RESPONSES);
+  collectReferences(responses, found);
+  collectReferences(SHARED_SCHEMAS, found);
   return {
     paths,
     components: {
       schemas: {
-        ...usedIn([responses, SHARED_SCHEMAS], 'schemas', SHARED_SCHEMAS),
+        ...usedIn(found, 'schemas', SHARED_SCHEMAS),
         ...(listOptions ? DESCRIPTION_SCHEMAS : {}),
         ...Object.fromEntries(components.schemas),
       },
       responses,
-      headers: usedIn([paths, responses], 'headers', SHARED_HEADERS),
+      parameters: Object.fromEntries(parameters.components),
+      headers: usedIn(found, 'headers', SHARED_HEADERS),
       securitySchemes: securitySchemes(resources),
     },
     tags: tagsOf(placed),
@@ -176,14 +186,26 @@ function describeIndexOptions(
 
 /** The components that are referenced. */
 function usedIn<Component>(
-  places: unknown,
+  references: ReadonlySet<string>,
   kind: string,
   components: Readonly<Record<string, Component>>,
 ): Readonly<Record<string, Component>> {
-  const text = JSON.stringify(places);
   return Object.fromEntries(
-    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+    Object.entries(components).filter(([name]) => references.has(`#/components/${kind}/${name}`)),
   );
+}
+
+function responsesOf(item: PathItem): readonly unknown[] {
+  return Object.values(item).map((operation) => (operation as OperationObject).responses);
+}
+
+/** Adds all references in a value. */
+function collectReferences(value: unknown, found: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, each] of Object.entries(value)) {
+    if (name === '$ref' && typeof each === 'string') found.add(each);
+    else collectReferences(each, found);
+  }
 }
 
 function idsOf({ paths }: OpenApiDocument): readonly string[] {

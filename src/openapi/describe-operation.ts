@@ -35,7 +35,7 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
     tags: [tagOf(route)],
     parameters: [
       ...pathParameters(route, action),
-      ...queryParameters(described),
+      ...queryParameters(described, place),
       ...(operation && operation !== 'destroy' ? shapeParametersOf(resource) : []),
       ...labelsParameterOf(resource, operation),
       ...formatParameters(described),
@@ -48,11 +48,14 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
   };
 }
 
-function queryParameters(described: DescribedRoute): readonly Parameter[] {
+function queryParameters(
+  described: DescribedRoute,
+  place: Pick<DescribedPlace, 'listParameters'>,
+): readonly Parameter[] {
   const { operation, route } = described;
   if (operation === undefined) return [];
   return operation === 'list'
-    ? listParameters(route.resource)
+    ? listParameters(route.resource, place)
     : bulkQuery(route.resource, operation, amountOf(described));
 }
 
@@ -134,8 +137,17 @@ function pathParameter(name: string, key: Pick<Key, 'columns'> | undefined, desc
   return { name, in: 'path', required: true, description, schema, example: key ? exampleKey(key) : 'key' };
 }
 
-function listParameters(resource: Resource): readonly Parameter[] {
-  return [...filterParameters(resource), ...describeList(resource, {}).parameters];
+/** Described once for all URLs with rows of the resource. */
+function listParameters(
+  resource: Resource,
+  { listParameters: known }: Pick<DescribedPlace, 'listParameters'>,
+): readonly Parameter[] {
+  const parameters = known.get(resource) ?? [
+    ...filterParameters(resource),
+    ...describeList(resource, {}).parameters,
+  ];
+  known.set(resource, parameters);
+  return parameters;
 }
 
 function requestBodyOf(

@@ -153,12 +153,16 @@ function withFormats(response: Response, described: DescribedRoute): Response {
 function objectSchema(
   { route }: DescribedRoute,
   { allFields }: KnownAccess,
-  { base, components }: DescribedPlace,
+  { base, components, objects }: DescribedPlace,
 ): Schema {
   const { resource } = route;
   if (resource.serializer.represent !== ModelSerializer.prototype.represent) return FREE_OBJECT;
   const view = { resource, base: `${base}/${resource.app}/${resource.model}`, allFields };
-  return components.add(schemaNames(route, ''), representationSchema(view));
+  const known = objects.get(resource) ?? new Map<string, Schema>();
+  objects.set(resource, known);
+  const schema = known.get(`${allFields} ${base}`) ?? representationSchema(view);
+  known.set(`${allFields} ${base}`, schema);
+  return components.add(schemaNames(route, ''), schema);
 }
 
 function ofConditions(operation: Operation, { require }: Conditional): readonly ErrorStatus[] {

@@ -5,7 +5,8 @@ import type { Renderer } from '../core/contracts/renderer.js';
 import type { Route } from '../core/schema/route.js';
 import { typeName } from './component-names.js';
 import type { Components, UniqueNames } from './component-names.js';
-import type { Schema } from './open-api-types.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Parameter, Schema } from './open-api-types.js';
 
 /** The document and prefix in which a route is described. */
 export interface DescribedPlace {
@@ -14,6 +15,10 @@ export interface DescribedPlace {
   /** The prefix, for names that would otherwise be ambiguous. */
   readonly prefix: string;
   readonly components: Components;
+  /** The query parameters of lists, by the resource of the rows. */
+  readonly listParameters: Map<Resource, readonly Parameter[]>;
+  /** The schemas of objects in responses, by resource, then by its path and whether every caller may read all fields. */
+  readonly objects: Map<Resource, Map<string, Schema>>;
   readonly operationIds: UniqueNames;
   readonly errorFormat: ErrorFormat;
   /** Whether the document declares security itself, for models without authentication. */

@@ -1,4 +1,4 @@
-import type { OperationObject, Responses, Schema } from './open-api-types.js';
+import type { OperationObject, Parameter, Responses, Schema } from './open-api-types.js';
 
 /** The description of an application's method by @nestjs/swagger, from decorators or by default. */
 export type DeclaredOperation = Readonly<Record<string, unknown>>;
@@ -75,8 +75,12 @@ function mergeParameters(
 ): OperationObject['parameters'] {
   const own = Array.isArray(declaredParameters) ? (declaredParameters as OperationObject['parameters']) : [];
   const isOwn = (parameter: OperationObject['parameters'][number]): boolean =>
-    own.some((each) => each.in === parameter.in && each.name === parameter.name);
+    !('$ref' in parameter) && own.some((each) => isSame(each, parameter));
   return [...generated.filter((each) => !isOwn(each)), ...own];
+}
+
+function isSame(one: OperationObject['parameters'][number], other: Parameter): boolean {
+  return !('$ref' in one) && one.in === other.in && one.name === other.name;
 }
 
 /** `@Body()` without a class only declares an object. */

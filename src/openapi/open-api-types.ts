@@ -34,7 +34,7 @@ export interface OperationObject {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;

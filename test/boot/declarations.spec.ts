@@ -28,6 +28,7 @@ import {
   TreeParent,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { resolveParameters } from '../openapi/document.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -773,9 +774,11 @@ describe('a column with the name of a parameter', () => {
       await ids('ordering__exact=z&search=a'),
     ]).toEqual([[2, 3], [2], [2, 3, 1], [3, 2, 1], [1]]);
     expect((await client.get('/rest/v1/desk/sheet/?draft=1')).json).toEqual([]);
-    const { paths } = started.app
-      .get(RestifyOpenApi)
-      .extend({ openapi: '3.1.0', info: { title: 'Desk', version: '1' }, paths: {} });
+    const { paths } = resolveParameters(
+      started.app
+        .get(RestifyOpenApi)
+        .extend({ openapi: '3.1.0', info: { title: 'Desk', version: '1' }, paths: {} }),
+    );
     const { get } = (paths as Record<string, unknown>)['/rest/v1/desk/saved'] as {
       get: { parameters: { name: string }[] };
     };

@@ -16,6 +16,7 @@ import {
 import type { AccessContext, Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { resolveParameters } from '../openapi/document.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -312,9 +313,11 @@ onEachDatabase('the dialect of json-server', (database) => {
 test('the OpenAPI document names its parameters and headers', async () => {
   const started = await startApp({ entities: [JsStrict], restify: DIALECT });
   try {
-    const { paths } = started.app
-      .get(RestifyOpenApi)
-      .extend({ openapi: '3.1.0', info: { title: 'JS', version: '1' }, paths: {} });
+    const { paths } = resolveParameters(
+      started.app
+        .get(RestifyOpenApi)
+        .extend({ openapi: '3.1.0', info: { title: 'JS', version: '1' }, paths: {} }),
+    );
     const { get } = (paths as Record<string, unknown>)['/rest/v1/js/jsstrict'] as {
       get: { parameters: { name: string }[]; responses: Record<string, { headers?: object }> };
     };

@@ -16,6 +16,7 @@ import {
 } from 'nestjs-restify';
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { resolveParameters } from '../openapi/document.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -266,9 +267,11 @@ onEachDatabase('renamed parameters', (database) => {
   });
 
   test('stand in the OpenAPI document', () => {
-    const { paths } = started.app
-      .get(RestifyOpenApi)
-      .extend({ openapi: '3.1.0', info: { title: 'Renamed', version: '1' }, paths: {} });
+    const { paths } = resolveParameters(
+      started.app
+        .get(RestifyOpenApi)
+        .extend({ openapi: '3.1.0', info: { title: 'Renamed', version: '1' }, paths: {} }),
+    );
     const namesOf = (path: string, method: string): readonly string[] => {
       const { parameters } = (paths as Record<string, Record<string, { parameters: { name: string }[] }>>)[
         path

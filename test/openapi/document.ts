@@ -23,7 +23,31 @@ export interface PlainOperation {
   readonly security?: readonly unknown[];
 }
 
-/** As an application makes it. */
+/** The document with each parameter in its operation, in the place of references to components. */
+export function resolveParameters<Document extends object>(document: Document): Document {
+  const { paths, components } = document as unknown as {
+    readonly paths: PlainDocument['paths'];
+    readonly components?: { readonly parameters?: Readonly<Record<string, unknown>> };
+  };
+  const resolve = (parameter: object): unknown =>
+    '$ref' in parameter
+      ? components?.parameters?.[String(parameter.$ref).replace('#/components/parameters/', '')]
+      : parameter;
+  const items = Object.entries(paths).map(([path, item]) => {
+    const operations = Object.entries(item).map(([method, operation]) => [
+      method,
+      { ...operation, parameters: operation.parameters.map(resolve) },
+    ]);
+    return [path, Object.fromEntries(operations) as unknown];
+  });
+  return {
+    ...document,
+    paths: Object.fromEntries(items) as unknown,
+    components: { ...components, parameters: undefined },
+  };
+}
+
+/** As an application makes it, with each parameter in its operation. */
 export function documentOf(
   app: INestApplication,
   configure: (builder: DocumentBuilder) => DocumentBuilder = (builder) => builder,
@@ -31,9 +55,9 @@ export function documentOf(
   const config = configure(
     new DocumentBuilder().setTitle('Test').setLicense('MIT', 'https://opensource.org/license/mit'),
   ).build();
-  return app
-    .get(RestifyOpenApi)
-    .extend(SwaggerModule.createDocument(app, config)) as unknown as PlainDocument;
+  return resolveParameters(
+    app.get(RestifyOpenApi).extend(SwaggerModule.createDocument(app, config)),
+  ) as unknown as PlainDocument;
 }
 
 export function parametersOf(

@@ -6,6 +6,7 @@ import type { OpenApiOptions } from 'nestjs-restify';
 import { apiDocument } from '../../sample-app/src/api-document.js';
 import { AppModule } from '../../sample-app/src/app.module.js';
 import { lintOpenApi } from '../support/lint-openapi.js';
+import { resolveParameters } from './document.js';
 
 describe('the document of the sample application', () => {
   let app: INestApplication;
@@ -27,7 +28,7 @@ describe('the document of the sample application', () => {
   });
 
   test('has the lookups of which README.md and the hints of the browsable page speak', () => {
-    const { parameters } = apiDocument(app).paths['/rest/v1/polls/choice']?.get as {
+    const { parameters } = resolveParameters(apiDocument(app)).paths['/rest/v1/polls/choice']?.get as {
       readonly parameters: readonly { readonly name: string }[];
     };
     const names = parameters.map(({ name }) => name);
@@ -44,10 +45,11 @@ describe('the document of the sample application', () => {
     expect(listed()).toEqual([]);
     expect(listed({ listOptions: false })).toEqual([]);
     const document = apiDocument(app, { listOptions: true });
+    const { paths } = resolveParameters(document);
     expect(listed({ listOptions: true })).toEqual(
       expect.arrayContaining(['/', '/rest/v1/polls/question', '/rest/v1/polls/question/{pk}/choices']),
     );
-    expect(document.paths['/rest/v1/polls/question/{pk}']?.options).toMatchObject({
+    expect(paths['/rest/v1/polls/question/{pk}']?.options).toMatchObject({
       parameters: [{ name: 'pk', in: 'path' }],
       responses: {
         200: {

@@ -336,6 +336,8 @@ describe('what the document says of models', () => {
       operationIds: new UniqueNames(new Set()),
       errorFormat: 'drf' as const,
       hasSecurity: false,
+      listParameters: new Map(),
+      objects: new Map(),
     };
     const described = describedMethods(route).map((each) => describeOperation(each, place));
     expect(described.map(({ responses }) => Object.keys(responses))).toEqual([

@@ -35,7 +35,7 @@ export interface ApiOperation {
 }
 
 interface PlainOperation {
-  readonly parameters?: readonly ApiParameter[];
+  readonly parameters?: readonly (ApiParameter | { readonly $ref: string })[];
   readonly requestBody?: {
     readonly required?: boolean;
     readonly content: Readonly<Record<string, { schema: Schema } | undefined>>;
@@ -137,7 +137,9 @@ export class ApiDocument {
       id: `${method} ${path}`,
       method,
       path,
-      parameters: operation.parameters ?? [],
+      parameters: (operation.parameters ?? []).map((each) =>
+        '$ref' in each ? (at(this.plain, each.$ref) as ApiParameter) : each,
+      ),
       body: body && { required: operation.requestBody.required === true, schema: body.schema, pointer },
       responses: new Map(
         Object.entries(operation.responses).map(([status, response]) => [

@@ -61,7 +61,7 @@ import type { RowReaderTools } from './read/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
 import { Tables } from './table-metadata.js';
 
-/** The readers and the writer of a resource or of a view. All but the first are created when they are first used. */
+/** The readers and the writer of a resource or of a view, created when they are first used. */
 interface Prepared {
   readonly rows: RowReader;
   json?: JsonRowReader;
@@ -157,8 +157,6 @@ export class TypeOrmAdapter implements DataAdapter {
 
   prepare(resource: ResourceSchema): void {
     this.resources.add(resource);
-    this.prepareView(resource);
-    this.writerOf(resource);
   }
 
   private prepareView(resource: ResourceSchema): Prepared {

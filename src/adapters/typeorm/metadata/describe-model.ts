@@ -13,7 +13,7 @@ import type { DataType } from '../../../core/schema/data-type.js';
 import { dialectFamily } from '../data-source-dialect.js';
 import type { DialectFamily } from '../data-source-dialect.js';
 import { declaredProperties, givenEntities, isEntitySchema, schemaTarget } from './declared-properties.js';
-import { describeReferrers, referredColumns } from './describe-referrers.js';
+import { ForeignKeysByTable } from './describe-referrers.js';
 import { describeRules } from './describe-rules.js';
 import { describeExposures } from './describe-exposures.js';
 import { describeRelations, describeUnjoined, unmappedRelations } from './describe-relations.js';
@@ -53,10 +53,11 @@ export function describeModel(
   );
   const tables = new MappedTables(dataSource);
   const declared = declaredProperties(given);
+  const foreignKeys = new ForeignKeysByTable(dataSource);
   return {
     entities: dataSource.entityMetadatas.map((metadata) =>
       describeEntity(
-        { metadata, dataSource, tables, declared, texts },
+        { metadata, dataSource, tables, declared, texts, foreignKeys },
         schemas.get(metadata.target),
         readers,
       ),
@@ -83,13 +84,17 @@ function abilitiesOf(family: DialectFamily): ModelDescription['abilities'] {
   }
 }
 
+interface EntitySource extends RelationSource {
+  readonly foreignKeys: ForeignKeysByTable;
+}
+
 /** `schema` is the `EntitySchema` of the entity in the option `entities`, if there is one. */
 function describeEntity(
-  source: RelationSource,
+  source: EntitySource,
   schema: unknown,
   { exposures, rules }: DecoratorReaders,
 ): EntityDescription {
-  const { metadata, dataSource } = source;
+  const { metadata, dataSource, foreignKeys } = source;
   return {
     id: entityIdOf(metadata, dataSource),
     name: metadata.targetName || metadata.name,
@@ -103,8 +108,8 @@ function describeEntity(
     relations: describeRelations(source),
     exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
     rules: rules ? describeRules(metadata, rules) : new Map(),
-    referrers: describeReferrers(metadata, dataSource),
-    referredColumns: referredColumns(metadata, dataSource),
+    referrers: foreignKeys.referrersOf(metadata),
+    referredColumns: foreignKeys.referredColumnsOf(metadata),
     unjoined: describeUnjoined(source),
     unmapped: unmappedRelations(source),
     orderBy: describeOrder(metadata),
