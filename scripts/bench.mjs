@@ -1,5 +1,5 @@
 // Builds the package and the benchmark, installs the benchmark's own packages where they are missing, and runs one of
-// its programs: node scripts/bench.mjs <run|compare|model-options|memory|boot|cluster> [options]
+// its programs: node scripts/bench.mjs <run|compare|model-options|memory|boot|growth|cluster> [options]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

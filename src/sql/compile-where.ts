@@ -10,7 +10,8 @@ import { keyOrder } from './compile-order.js';
 import type { TextPart } from './dialects/text-syntax.js';
 import type { AliasedTable, Scope } from './query-scope.js';
 
-const TRUE = '1 = 1';
+/** A condition that every row meets. */
+export const TRUE = '1 = 1';
 const FALSE = '1 = 0';
 
 const UNTRIMMED_TEXT: DataType = { kind: 'string', trim: false };

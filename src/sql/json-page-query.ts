@@ -2,7 +2,7 @@ import type { RowSeparator } from '../core/data-adapter.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
 import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
 import type { OrderTerm } from '../core/schema/resource-schema.js';
-import { compileWhere } from './compile-where.js';
+import { compileWhere, TRUE } from './compile-where.js';
 import { compileAfter } from './compile-after.js';
 import { compileOrder, cursorColumns, keyOrder, reverseOrder } from './compile-order.js';
 import type { JsonRows } from './json-object-sql.js';
@@ -77,7 +77,8 @@ export function countStatement(
 function countSql(where: ListPlan['where'], scope: Scope, count: CountPlan): string {
   const rows = scope.within(scope.resource);
   const condition = compileWhere(where, rows, []);
-  const found = `FROM ${rows.from()} WHERE ${condition}`;
+  // SQLite counts a table without reading its rows only if there is no WHERE at all.
+  const found = `FROM ${rows.from()}${condition === TRUE ? '' : ` WHERE ${condition}`}`;
   return count.kind === 'exact'
     ? `(SELECT count(*) ${found})`
     : `(SELECT count(*) FROM (SELECT 1 AS c0 ${found} LIMIT ${count.upTo + 1}) counted)`;

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { DeclarationError } from '../../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import type { MysqlModule } from '../../sql/dialects/mysql-canceller.js';
 import { mysql } from '../../sql/dialects/mysql.js';
@@ -16,6 +17,17 @@ const FAMILIES: Readonly<Record<string, DialectFamily>> = {
   postgres: 'postgres',
   mysql: 'mysql',
   mariadb: 'mysql',
+};
+
+const DATA_API = {
+  what: 'it sends SQL over HTTP to the Data API of Amazon, without a session, with at most 1 MiB for a result and without time zones',
+  repair: 'Use postgres or mysql with the address of the cluster: Aurora speaks their protocols.',
+};
+
+/** Why other types are not served, where there is more to say than that no dialect writes their SQL. */
+const UNSERVED: Readonly<Record<string, Pick<DeclarationProblem, 'what' | 'repair'>>> = {
+  'aurora-mysql': DATA_API,
+  'aurora-postgres': DATA_API,
 };
 
 /** The dialect family of a data source; `sqlite` if its driver is not supported, which `chooseDialect` rejects. */
@@ -45,6 +57,7 @@ export function chooseDialect(dataSource: DataSource): Dialect {
           where: `the data source of type "${dataSource.options.type}"`,
           what: 'nothing here speaks its SQL',
           repair: 'Use better-sqlite3, sqljs, postgres, mariadb or mysql.',
+          ...UNSERVED[dataSource.options.type],
         },
       ]);
     default:

@@ -1,0 +1,139 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RestifyModule } from 'nestjs-restify';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+import { DataSource } from 'typeorm';
+import type { DataSourceOptions } from 'typeorm';
+import { ENTITIES } from './growth/entities.js';
+import { fillTables } from './growth/fill-tables.js';
+import type { GrowthDatabase } from './growth/fill-tables.js';
+import { OTHERS, ReadMeasurement } from './growth/measure-reads.js';
+import type { ReadCost } from './growth/measure-reads.js';
+import { openGrowthDatabase } from './growth/open-database.js';
+import { oneConnection, readCounter } from './growth/read-counter.js';
+import { READS } from './growth/reads.js';
+import type { Filled, GrowthRead } from './growth/reads.js';
+import { machineLine } from './machine.js';
+import { chooseFrom, positive } from './options.js';
+import { table } from './report.js';
+import { startNest } from './servers/start-nest.js';
+
+const DATABASES = ['postgres', 'mariadb', 'sqlite'] as const;
+
+/** The costs of each read at one size, and the reads that cost more after others. */
+interface SizeResult {
+  readonly costs: ReadonlyMap<GrowthRead, ReadCost>;
+  readonly dependent: readonly string[];
+  readonly unit: string;
+}
+
+/** Calls `work` with an application of one connection on a filled database. */
+async function withApp<Result>(
+  options: DataSourceOptions,
+  filled: Filled,
+  work: (measurement: ReadMeasurement, unit: string) => Promise<Result>,
+): Promise<Result> {
+  @Module({
+    imports: [
+      TypeOrmModule.forRoot({ ...options, entities: ENTITIES, retryAttempts: 0 }),
+      RestifyModule.forRoot('rest/v1'),
+    ],
+  })
+  class GrowthApp {}
+  const { app, server } = await startNest(GrowthApp, 'fastify');
+  try {
+    const dataSource = app.get(DataSource);
+    const counter = readCounter(filled.database, dataSource);
+    const { port } = server.address() as AddressInfo;
+    const get = async (path: string): Promise<unknown> => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      if (response.status !== 200) throw new Error(`${path} is answered with ${response.status}`);
+      // A list of millions of rows is read, but not kept.
+      if (path.includes('/every/')) {
+        for await (const _ of response.body ?? []);
+        return undefined;
+      }
+      return response.json();
+    };
+    return await work(new ReadMeasurement(filled, { dataSource, counter, get }), counter.unit);
+  } finally {
+    await app.close();
+  }
+}
+
+async function measureSize(filled: Filled): Promise<SizeResult> {
+  const { database, size } = filled;
+  console.error(`${database}: ${size} orders`);
+  const place = await openGrowthDatabase(database);
+  try {
+    const options = oneConnection(place.options);
+    const filling = new DataSource({ ...options, entities: ENTITIES, synchronize: true });
+    await filling.initialize();
+    await fillTables(filling, database, size).finally(() => filling.destroy());
+    const costs = new Map<GrowthRead, ReadCost>();
+    const dependent: string[] = [];
+    const repeat = async (measurement: ReadMeasurement, isReversed: boolean): Promise<void> => {
+      for (const read of READS.filter(({ other }) => other)) {
+        const requests = [{ ...read, ...read.other }, read] as const;
+        const [others, request] = isReversed ? [requests[1], requests[0]] : requests;
+        const { before, after } = await measurement.repeatAfter(others, request, otherRequests);
+        if (after > before) dependent.push(`${read.what}: ${before}, then ${after}`);
+      }
+    };
+    const unit = await withApp(options, filled, async (measurement, counted) => {
+      for (const read of READS) {
+        costs.set(read, await measurement.compareWithSql(read));
+        console.error(`  ${read.what}`);
+      }
+      await repeat(measurement, false);
+      return counted;
+    });
+    await withApp(options, filled, (measurement) => repeat(measurement, true));
+    return { costs, dependent, unit };
+  } finally {
+    await place.drop();
+  }
+}
+
+/** `7 8 8 / 3 3 3`: what the read costs at each size, and what SQL by hand does. Above the limit it is bold. */
+function cellOf(read: GrowthRead, results: readonly SizeResult[]): string {
+  const costs = results.flatMap(({ costs: found }) => found.get(read) ?? []);
+  const listed = (values: readonly number[]): string =>
+    values.map((value) => value.toLocaleString('en')).join(' ');
+  const text = `${listed(costs.map(({ cost }) => cost))} / ${listed(costs.map(({ byHand }) => byHand))}`;
+  return costs.some(({ cost, limit }) => cost > limit) ? `**${text}**` : text;
+}
+
+const { values } = parseArgs({
+  options: {
+    database: { type: 'string' },
+    sizes: { type: 'string', default: '10000,100000,1000000' },
+    others: { type: 'string', default: String(OTHERS) },
+    out: { type: 'string' },
+  },
+});
+const databases: readonly GrowthDatabase[] = chooseFrom(DATABASES, values.database, 'database');
+const otherRequests = positive(values.others, 'others');
+const sizes = values.sizes.split(',').map((size) => positive(size, 'sizes'));
+const results = new Map<GrowthDatabase, SizeResult[]>();
+for (const database of databases) {
+  const found: SizeResult[] = [];
+  for (const size of sizes) found.push(await measureSize({ database, size }));
+  results.set(database, found);
+}
+const all = [...results.values()];
+const rows = READS.map((read) => [read.what, read.index, ...all.map((found) => cellOf(read, found))]);
+const head = databases.map((database) => `${database}: ${results.get(database)?.[0]?.unit ?? ''}`);
+const dependent = all.flat().flatMap((each) => each.dependent);
+const isAbove = all.flat().some(({ costs }) => [...costs.values()].some(({ cost, limit }) => cost > limit));
+const report = [
+  machineLine(false),
+  `${sizes.map((size) => size.toLocaleString('en')).join(', ')} orders. What a read costs / what SQL by hand costs.`,
+  table(['read', 'index', ...head], rows),
+  `More after ${otherRequests} other requests on the same connection: ${dependent.length === 0 ? 'none' : dependent.join('; ')}.`,
+].join('\n\n');
+console.log(report);
+if (values.out !== undefined) writeFileSync(values.out, `${report}\n`);
+process.exit(dependent.length > 0 || isAbove ? 1 : 0);
