@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RestifyModule } from 'nestjs-restify';
 import { writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { DataSource } from 'typeorm';
@@ -47,20 +48,31 @@ async function withApp<Result>(
     const dataSource = app.get(DataSource);
     const counter = readCounter(filled.database, dataSource);
     const { port } = server.address() as AddressInfo;
-    const get = async (path: string): Promise<unknown> => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`);
-      if (response.status !== 200) throw new Error(`${path} is answered with ${response.status}`);
-      // A list of millions of rows is read, but not kept.
-      if (path.includes('/every/')) {
-        for await (const _ of response.body ?? []);
-        return undefined;
-      }
-      return response.json();
-    };
+    const get = (path: string): Promise<unknown> => readBody(port, path);
     return await work(new ReadMeasurement(filled, { dataSource, counter, get }), counter.unit);
   } finally {
     await app.close();
   }
+}
+
+/** The body as JSON; of a list of all rows nothing, which is read but not kept. */
+function readBody(port: number, path: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    // The server closes connections that were idle while a statement by hand blocked the process.
+    get({ host: '127.0.0.1', port, path, agent: false }, (incoming) => {
+      if (incoming.statusCode !== 200)
+        reject(new Error(`${path} is answered with ${incoming.statusCode ?? 0}`));
+      const chunks: Buffer[] = [];
+      const isKept = !path.includes('/every/');
+      incoming.on('data', (chunk: Buffer) => {
+        if (isKept) chunks.push(chunk);
+      });
+      incoming.once('close', () => {
+        if (!incoming.complete) reject(new Error(`${path} is broken off`));
+        else resolve(isKept ? JSON.parse(Buffer.concat(chunks).toString()) : undefined);
+      });
+    }).on('error', reject);
+  });
 }
 
 async function measureSize(filled: Filled): Promise<SizeResult> {
@@ -84,8 +96,9 @@ async function measureSize(filled: Filled): Promise<SizeResult> {
     };
     const unit = await withApp(options, filled, async (measurement, counted) => {
       for (const read of READS) {
-        costs.set(read, await measurement.compareWithSql(read));
-        console.error(`  ${read.what}`);
+        const found = await measurement.compareWithSql(read);
+        costs.set(read, found);
+        console.error(`  ${read.what}: ${found.cost} / ${found.byHand}`);
       }
       await repeat(measurement, false);
       return counted;
