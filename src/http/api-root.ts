@@ -74,13 +74,15 @@ interface ListedModel extends Pick<IndexedModel, 'url'> {
   readonly resource: Resource;
 }
 
+/** In the order of their URLs. */
 function listModels({ prefix, routes }: Api, base: string): readonly ListedModel[] {
   return routes
     .filter((route) => route.kind === 'collection')
     .map(({ resource }) => {
       const path = [prefix, resource.app, resource.model].filter((part) => part !== '').join('/');
       return { resource, url: `${base}/${path}/` };
-    });
+    })
+    .sort((one, other) => (one.url < other.url ? -1 : 1));
 }
 
 /** The models, with the texts of those whose list describes itself to the caller. */

@@ -4,15 +4,23 @@ import { isRestException } from '../core/errors/rest-exception.js';
 import type { Api } from '../core/schema/route.js';
 import { describeServedModels } from './describe-served-models.js';
 
+const NO_MODELS =
+  'No entity of the data source has @Restify. With autoLoadEntities, list entities in TypeOrmModule.forFeature([…]);' +
+  ' a file of which only types are imported is not loaded.';
+
 /** The log of one application's prefixes. No method throws, even if the logger does: a request must not fail because of it. */
 export class ServerLog {
   constructor(private readonly logger: LoggerService) {}
 
-  /** Logs which models are served, below which paths. */
+  /** Logs which models are served, below which paths, and warns of a prefix without any. */
   logServedModels(apis: readonly Api[], mounts: readonly string[]): void {
-    ignoreErrors(() => {
-      this.logger.log(describeServedModels(apis, mounts));
-    });
+    const serving = apis.filter(({ routes }) => routes.length > 0);
+    if (serving.length > 0)
+      ignoreErrors(() => {
+        this.logger.log(describeServedModels(serving, mounts));
+      });
+    for (const api of apis)
+      if (!serving.includes(api)) this.warn(`${describeServedModels([api], mounts)}. ${NO_MODELS}`);
   }
 
   warn(text: string): void {

@@ -127,6 +127,35 @@ test('several versions are all told, and a version that stands in a header is no
   await plain.close();
 });
 
+@Entity()
+class Undeclared {
+  @PrimaryGeneratedColumn()
+  id: number;
+}
+
+test('a prefix without a model is warned of at start, with the usual reasons', async () => {
+  const warned: string[] = [];
+  const { client, close } = await startApp({
+    entities: [Undeclared],
+    restifyModules: [RestifyModule.forRoot('rest/v1')],
+    nest: {
+      logger: {
+        log: () => undefined,
+        error: () => undefined,
+        warn: (text: string, context?: string) => {
+          if (context === 'Restify') warned.push(text);
+        },
+      },
+    },
+  });
+  expect(warned).toEqual([
+    '0 models below /rest/v1/. No entity of the data source has @Restify. With autoLoadEntities, list entities in' +
+      ' TypeOrmModule.forFeature([…]); a file of which only types are imported is not loaded.',
+  ]);
+  expect((await client.get('/')).json).toEqual({});
+  await close();
+});
+
 @Injectable()
 class Nobody implements CanActivate {
   canActivate(): boolean {

@@ -831,6 +831,17 @@ describe('a class that is written in an odd way', () => {
       'Wrong.scope: it is a property, and what replaces or hooks into an operation is a method. Write scope(…) { … }.',
     ],
     [
+      'a hook whose name is misspelt',
+      (leaf) => {
+        class Wrong extends ResourceController {
+          beforeWrites(): void {}
+        }
+        RestifyController(leaf)(Wrong);
+        return Wrong;
+      },
+      'Wrong.beforeWrites: it is no hook, and is called by nothing here. Did you mean "beforeWrite"? Give a method of your own a name that is less like it.',
+    ],
+    [
       'properties of the instance',
       (leaf) => {
         class Wrong extends ResourceController {

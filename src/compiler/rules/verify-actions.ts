@@ -30,6 +30,7 @@ export function verifyActions(
       ...duplicateControllers(declaration, controllers),
       ...plainRouteProblems(declaration),
       ...noMethods(declaration.name, declaration.accessors),
+      ...misspeltHooks(declaration),
       ...replacements(declaration, resource),
       ...declaration.actions.flatMap((action) => actionProblem(action, declaration, resource)),
       ...sharedUrls(declaration),
@@ -101,6 +102,21 @@ export function noMethods(controller: string, properties: readonly string[]): re
     what: 'it is a property, and what replaces or hooks into an operation is a method',
     repair: `Write ${name}(…) { … }.`,
   }));
+}
+
+/** Rejects a method that would never be called as the hook that it is meant to be. An action may have any name. */
+function misspeltHooks({
+  name,
+  misspeltHooks: found,
+  actions,
+}: ControllerDeclaration): readonly DeclarationProblem[] {
+  return found
+    .filter(({ method }) => !actions.some((action) => action.method === method))
+    .map(({ method, hook }) => ({
+      where: `${name}.${method}`,
+      what: 'it is no hook, and is called by nothing here',
+      repair: `Did you mean "${hook}"? Give a method of your own a name that is less like it.`,
+    }));
 }
 
 /** Rejects a method that replaces a missing operation, which would never run, or that is an action as well. */

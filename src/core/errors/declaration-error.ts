@@ -49,7 +49,8 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best;
 }
 
-function editDistance(a: string, b: string): number {
+/** The number of characters to insert, delete or replace. */
+export function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const current = [i];
