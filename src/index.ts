@@ -13,9 +13,11 @@ export type {
   ActorOperations,
   ActorOptions,
   KeyInput,
+  MissingIndexOptions,
   ResourceAccess,
   ResourceOptions,
 } from './nest/restify-resources.service.js';
+export type { IndexUse, MissingIndex } from './core/contracts/missing-index.js';
 export { RestifyOpenApi } from './nest/restify-openapi.service.js';
 export type { OpenApiOptions } from './nest/restify-openapi.service.js';
 export { RestifyOperations } from './nest/restify-operations.service.js';

@@ -4,12 +4,14 @@ import type {
   DynamicModule,
   FactoryProvider,
   NestModule,
+  OnApplicationBootstrap,
   OnModuleInit,
   Provider,
   Type,
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { warnOfMissingIndexes } from './nest/missing-indexes.js';
 import { bootstrapApi, validateOffline } from './nest/bootstrap.js';
 import { failFast } from './nest/early-validation.js';
 import { readOptions } from './nest/read-options.js';
@@ -73,7 +75,9 @@ export type AsyncFactoryResult = Omit<RestifyModuleOptions, 'dataSource'> & { re
   ],
   exports: [REST_SERVER, RestifyUrls, RestifyOperations, RestifyResources, RestifyOpenApi],
 })
-export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplicationShutdown {
+export class RestifyCoreModule
+  implements NestModule, OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
+{
   private sockets: OpenSockets | undefined;
   private hasRoutes = false;
 
@@ -102,6 +106,11 @@ export class RestifyCoreModule implements NestModule, OnModuleInit, BeforeApplic
     if (!this.hasRoutes) return;
     this.platform().registerAfterRoutes(this.adapterHost.httpAdapter, this.server);
     this.server.logServedModels();
+  }
+
+  /** Called by Nest when all modules are initialised. Does not wait for the database. */
+  onApplicationBootstrap(): void {
+    void warnOfMissingIndexes(this.server);
   }
 
   /** Called by Nest before it closes the server. */

@@ -16,6 +16,7 @@ import type { Throttle } from './core/contracts/throttle.js';
 import {
   ACQUIRE_TIMEOUT,
   AUTHENTICATION_TIMEOUT,
+  MISSING_INDEX_ROWS,
   QUERY_LIMITS,
   SHUTDOWN_GRACE,
   STATEMENT_TIMEOUT,
@@ -54,6 +55,8 @@ export interface RestifyModuleOptions {
   readonly triggerMessages?: boolean;
   /** What happens to entities with `@Restify` that are not registered in any data source and therefore not served: a warning in the log, an error at start, or nothing. Default: `warn`. */
   readonly unknownEntities?: UnknownEntities;
+  /** On PostgreSQL, MariaDB and MySQL, the rows from which a table without an index for a declared filter, order or foreign key is a warning in the log after the start; `false` for no warnings. Default: 100,000. */
+  readonly missingIndexRows?: number | false;
   /** The path of the index below the global prefix; `false` disables it. Default: `/`. */
   readonly index?: false | string;
   /** Whether a browser that opens a URL of the API gets a page that shows it. Default: false. */
@@ -126,6 +129,8 @@ export interface ResolvedOptions {
   readonly fairShare: boolean;
   readonly triggerMessages: boolean;
   readonly unknownEntities: UnknownEntities;
+  /** Undefined for no warnings. */
+  readonly missingIndexRows: number | undefined;
   /** Without a leading slash; undefined without an index. */
   readonly index: string | undefined;
   readonly errorFormat: ErrorFormat;
@@ -145,6 +150,7 @@ const DEFAULT_OPTIONS = {
   fairShare: true,
   triggerMessages: false,
   unknownEntities: 'warn',
+  missingIndexRows: MISSING_INDEX_ROWS,
   errorFormat: 'drf',
   browsable: false,
   refusalsHide: 'nothing',
@@ -161,6 +167,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     fairShare,
     triggerMessages,
     unknownEntities,
+    missingIndexRows,
     errorFormat,
     onError,
     browsable,
@@ -181,6 +188,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     fairShare,
     triggerMessages,
     unknownEntities,
+    missingIndexRows: missingIndexRows === false ? undefined : missingIndexRows,
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat,
     onError,

@@ -223,6 +223,10 @@ function completeQueries(
       return resolved ? [[path, resolved]] : [];
     }),
   );
+  shell.declares = {
+    filters: options.filterFields !== undefined,
+    ordering: options.orderingFields !== undefined,
+  };
   shell.filterTerms = compileFilterTerms(shell, options, plain);
   shell.searchFields = compileSearchFields(shell, options, plain);
   shell.orderingFields = compileOrderingFields(shell, options, plain);

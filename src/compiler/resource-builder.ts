@@ -56,6 +56,7 @@ export class ResourceBuilder implements Resource {
   referredColumns: ReadonlySet<string> = new Set();
   objectLabel: ObjectLabel | undefined = undefined;
   renamed: ReadonlyMap<string, string> = new Map();
+  declares = { filters: false, ordering: false };
   filterTerms: ReadonlyMap<string, FilterTerm> = new Map();
   filterGroups = false;
   queryLimits = QUERY_LIMITS;

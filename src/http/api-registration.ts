@@ -1,6 +1,7 @@
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ErrorFormat } from '../core/contracts/error-format.js';
 import type { ErrorListener } from '../core/contracts/error-listener.js';
+import type { MissingIndex } from '../core/contracts/missing-index.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api } from '../core/schema/route.js';
 import type { ApplicationOperations } from '../pipeline/application-operations.js';
@@ -22,6 +23,10 @@ export interface RegisteredApi {
   /** The shutdown grace period in milliseconds, for which a half-received request may make no progress. */
   readonly shutdownGrace: number;
   readonly unknownEntities: UnknownEntities;
+  /** Finds the indexes that its models need, on tables with at least so many rows. */
+  readonly findMissingIndexes: (rows: number) => Promise<readonly MissingIndex[]>;
+  /** The rows of tables whose missing indexes are logged; undefined if none are. */
+  readonly missingIndexRows: number | undefined;
   /** The path of the prefix's index, below the mount; undefined if it has none. */
   readonly index: string | undefined;
   /** The page that a browser gets for a generated URL; undefined without the option `browsable`. */

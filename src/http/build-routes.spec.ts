@@ -39,6 +39,7 @@ function resourceOf(
     registered: true,
     pagination: undefined,
     renamed: new Map(),
+    declares: { filters: false, ordering: false },
     renderers: [],
     shape: undefined,
     labelsParameter: undefined,

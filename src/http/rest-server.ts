@@ -94,7 +94,14 @@ export class RestServer {
   /** The prefixes, in the order of the `forRoot` calls. */
   get prefixes(): readonly Pick<
     RegisteredApi,
-    'api' | 'pipeline' | 'operations' | 'resourceOf' | 'index' | 'errorFormat'
+    | 'api'
+    | 'pipeline'
+    | 'operations'
+    | 'resourceOf'
+    | 'index'
+    | 'errorFormat'
+    | 'findMissingIndexes'
+    | 'missingIndexRows'
   >[] {
     return this.matcher.registeredApis;
   }

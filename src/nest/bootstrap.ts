@@ -94,6 +94,8 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     mapError: (error) => adapter.reported(error),
     pipeline: new RestPipeline(services),
     operations: new ApplicationOperations(services),
+    findMissingIndexes: (rows) => adapter.findMissingIndexes(rows),
+    missingIndexRows: adapter.hasStatistics ? options.missingIndexRows : undefined,
     index: options.index,
     page: options.browsable && (await createPage(options.browsable, context)),
     errorFormat: options.errorFormat,

@@ -1,5 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { mergeMissingIndexes } from '../core/contracts/missing-index.js';
+import type { MissingIndex } from '../core/contracts/missing-index.js';
+import { MISSING_INDEX_ROWS } from '../core/schema/limits.js';
 import { MethodNotAllowed, NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Actor } from '../core/schema/actor.js';
@@ -18,6 +21,13 @@ import type { RestServer } from '../http/rest-server.js';
 
 /** A key: its value, or an array for a composite key. */
 export type KeyInput = string | number | readonly Json[];
+
+export interface MissingIndexOptions {
+  /** The rows from which a table is reported. Default: 100,000. */
+  readonly rows?: number;
+  /** Default: the models of all prefixes. */
+  readonly prefix?: string;
+}
 
 export interface ResourceOptions {
   /** Default: the first prefix that serves the entity. */
@@ -101,6 +111,20 @@ export class RestifyResources {
     throw new Error(
       `${(entity as { name?: string }).name ?? 'This entity'} is not served${plain === undefined ? '' : ` below "${plain}"`}: decorate it with @Restify, and ask when the application has started.`,
     );
+  }
+
+  /**
+   * Finds the indexes that declared `filterFields`, `orderingFields`, default orders and foreign keys need, and that their tables do
+   * not have. Leaves out what an index might not serve. Rejects with the error of the database if its catalogue cannot be read.
+   */
+  async findMissingIndexes({ rows = MISSING_INDEX_ROWS, prefix }: MissingIndexOptions = {}): Promise<
+    readonly MissingIndex[]
+  > {
+    const plain = prefix === undefined ? undefined : withoutSlashes(prefix);
+    const prefixes = this.server.prefixes.filter(({ api }) => plain === undefined || api.prefix === plain);
+    const found: MissingIndex[] = [];
+    for (const { findMissingIndexes } of prefixes) found.push(...(await findMissingIndexes(rows)));
+    return mergeMissingIndexes(found);
   }
 
   private operationsOf(

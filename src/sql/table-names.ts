@@ -2,6 +2,13 @@ import type { Column } from '../core/schema/column.js';
 import type { ColumnPair } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 
+/** A table: `path` is quoted, the names are not. */
+export interface NamedTable {
+  readonly path: string;
+  readonly name: string;
+  readonly database: string | undefined;
+}
+
 /** The quoted identifiers of one entity's table. They are quoted once, at boot; no other code builds identifiers. */
 export interface TableNames {
   /** The quoted table name, qualified with its schema and database. */

@@ -101,8 +101,16 @@ describe('an option of a prefix that is not of its kind', () => {
       'authenticationThrottle',
       'errorFormat',
       'refusalsHide',
+      'missingIndexRows',
       'index',
     ].map((name) => [{ [name]: null }, `.${name}: ${NULL}`] as const),
+    ...[-1, 1.5, true, '100000', UNSET].map(
+      (missingIndexRows) =>
+        [
+          { missingIndexRows },
+          `.missingIndexRows: ${typeof missingIndexRows === 'string' ? `"${missingIndexRows}"` : String(missingIndexRows)} is not a number of rows. Give a whole number, or false for no warnings.`,
+        ] as const,
+    ),
     [{ index: 5 }, ".index: 5 is not a valid path. Write a path such as 'api', or false for none."],
     [{ index: true }, ".index: true is not a valid path. Write a path such as 'api', or false for none."],
     [

@@ -112,7 +112,9 @@ function createModule(
     restify,
     prefix = 'rest/v1',
     // A test file declares the entities of several applications.
-    restifyModules = [RestifyModule.forRoot(prefix, { unknownEntities: 'ignore', ...restify })],
+    restifyModules = [
+      RestifyModule.forRoot(prefix, { unknownEntities: 'ignore', missingIndexRows: false, ...restify }),
+    ],
     imports = [],
     controllers = [],
     providers = [],

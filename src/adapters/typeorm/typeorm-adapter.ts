@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
+import type { MissingIndex } from '../../core/contracts/missing-index.js';
 import type { CountResult } from '../../core/contracts/pagination.js';
 import type {
   BatchPlan,
@@ -34,6 +35,7 @@ import { describeModel } from './metadata/describe-model.js';
 import { tableProblems } from './metadata/table-problems.js';
 import { restrictSubtypeListeners } from './metadata/subtype-listeners.js';
 import { traceTransformers } from './metadata/transformer-errors.js';
+import { findMissingIndexes } from './metadata/missing-indexes.js';
 import { engineWarnings } from './metadata/table-engines.js';
 import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './data-source-dialect.js';
@@ -126,6 +128,17 @@ export class TypeOrmAdapter implements DataAdapter {
       ...(warning === undefined ? [] : [warning]),
       ...(await engineWarnings(resources, { tables, dataSource })),
     ];
+  }
+
+  /** Whether the database knows the sizes of tables without counting rows. */
+  get hasStatistics(): boolean {
+    return this.dialect.indexes.hasStatistics;
+  }
+
+  /** The indexes that the prepared models need, on tables with at least so many rows. */
+  findMissingIndexes(least: number): Promise<readonly MissingIndex[]> {
+    const { tables, dialect, dataSource } = this;
+    return findMissingIndexes([...this.resources], least, { tables, dialect, dataSource });
   }
 
   /** Reads facts about the tables from the database; called before the entities are described. */

@@ -223,6 +223,11 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionK
     'nothing that can become of them',
     "Write 'warn', 'error' or 'ignore'.",
   ),
+  missingIndexRows: kindOf(
+    (given) => given === false || (Number.isSafeInteger(given) && Number(given) >= 0),
+    'not a number of rows',
+    'Give a whole number, or false for no warnings.',
+  ),
   index: path,
   errorFormat: ownRuleButNull,
   onError: aClass,

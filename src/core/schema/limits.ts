@@ -88,6 +88,9 @@ export const MAX_PAGE_SIZE = 100;
 /** Maximum offset in rows: the database reads every skipped row. */
 export const MAX_OFFSET = 10_000;
 
+/** Rows from which a table without an index for a declared query is a warning, unless `missingIndexRows` says another number. */
+export const MISSING_INDEX_ROWS = 100_000;
+
 /** Rows up to which an estimated count is exact unless a pagination says `countUpTo`; above that it is an estimate, or stops. */
 export const COUNTED_ROWS = 10_000;
 

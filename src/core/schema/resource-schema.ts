@@ -144,6 +144,8 @@ export interface ResourceSchema {
   readonly strict: boolean;
   /** New names of its query parameters by their default names. */
   readonly renamed: ReadonlyMap<string, string>;
+  /** Which of its queries the model declares, and does not have by default. */
+  readonly declares: { readonly filters: boolean; readonly ordering: boolean };
   /** By query parameter: `votes`, `question__pub_date__gte`, `votes!`. */
   readonly filterTerms: ReadonlyMap<string, FilterTerm>;
   /** Whether clients may combine filters with `and`, `or` and `not`. */

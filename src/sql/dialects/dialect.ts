@@ -2,8 +2,10 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
+import type { IndexCatalogue } from './index-catalogue.js';
 import type { JsonWriter } from './json-writer.js';
 import type { Statement } from '../statement.js';
+import type { NamedTable } from '../table-names.js';
 import type { ReturningSyntax } from './returning-syntax.js';
 import type { StatementCanceller } from './statement-canceller.js';
 import type { Bind, Comparison, TextSyntax } from './text-syntax.js';
@@ -49,13 +51,6 @@ export type DatabaseError =
   | { readonly kind: 'timeout' }
   /** No connection is available, or the current one is broken. */
   | { readonly kind: 'away' };
-
-/** A table: `path` is quoted, the names are not. */
-export interface NamedTable {
-  readonly path: string;
-  readonly name: string;
-  readonly database: string | undefined;
-}
 
 /** Session settings that a write transaction requires. */
 export interface SessionSetup {
@@ -180,6 +175,8 @@ export interface Dialect extends TextSyntax {
    * keys that it has not checked.
    */
   readonly guaranteedKeys: ((paths: readonly string[]) => Statement) | undefined;
+  /** The indexes of tables. */
+  readonly indexes: IndexCatalogue;
   /** Closes a driver's connection, so that its pool opens another one. */
   discard(connection: unknown): void;
   /** Undefined if statements are executed synchronously and so cannot be cancelled. */

@@ -1,5 +1,5 @@
 import type { Statement } from '../statement.js';
-import type { NamedTable } from './dialect.js';
+import type { NamedTable } from '../table-names.js';
 
 /**
  * As `Dialect.changesAlike`, with the foreign keys of the table's own database. A user without the right to see triggers sees

@@ -1,3 +1,4 @@
+import { mysqlIndexes } from './index-catalogue.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
@@ -59,6 +60,7 @@ export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
       mayHoldZero(type) ? testZeroOrNull(column, isNull) : testNull(column, isNull),
     nullable: (column, type) => (mayHoldZero(type) ? `NULLIF(${column}, 0)` : undefined),
     guaranteedKeys: undefined,
+    indexes: mysqlIndexes,
     startsAtExists: true,
     selective: (comparison) => comparison,
     cursor,

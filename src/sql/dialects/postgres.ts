@@ -1,3 +1,4 @@
+import { postgresIndexes } from './index-catalogue.js';
 import type { Statement } from '../statement.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
@@ -44,6 +45,7 @@ export const postgres: Dialect = {
       ? compareTexts({ ...comparison, type: comparison.type }, bind)
       : undefined,
   guaranteedKeys,
+  indexes: postgresIndexes,
   startsAtExists: true,
   selective: (comparison) => comparison,
   // The text of a value converts back exactly, and a parameter takes the type of the compared column.

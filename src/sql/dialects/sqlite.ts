@@ -1,3 +1,4 @@
+import { sqliteIndexes } from './index-catalogue.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { driverErrorProperty, isServerLost, PLAIN_NULLS } from './dialect.js';
@@ -40,6 +41,7 @@ export const sqlite: Dialect = {
   now: (type) => parameter('CURRENT_TIMESTAMP', type),
   compare,
   guaranteedKeys: undefined,
+  indexes: sqliteIndexes,
   startsAtExists: false,
   // With an explicit probability, the planner ignores the statistics, which for a parameter would re-prepare the statement at each execution.
   selective: (comparison) => `likelihood(${comparison}, 0.001)`,

@@ -1,6 +1,7 @@
 import type { EntityMetadata } from 'typeorm';
 import type { ConnectionManager } from '../connection/connection-manager.js';
-import type { ConstrainedTable, DatabaseError, Dialect, NamedTable } from '../../../sql/dialects/dialect.js';
+import type { ConstrainedTable, DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
+import type { NamedTable } from '../../../sql/table-names.js';
 import type { Tables } from '../table-metadata.js';
 import type { IndexColumns } from './index-columns.js';
 
