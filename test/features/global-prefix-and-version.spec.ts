@@ -135,7 +135,7 @@ class Undeclared {
 
 test('a prefix without a model is warned of at start, with the usual reasons', async () => {
   const warned: string[] = [];
-  const { client, close } = await startApp({
+  const started = await startApp({
     entities: [Undeclared],
     restifyModules: [RestifyModule.forRoot('rest/v1')],
     nest: {
@@ -152,8 +152,8 @@ test('a prefix without a model is warned of at start, with the usual reasons', a
     '0 models below /rest/v1/. No entity of the data source has @Restify. With autoLoadEntities, list entities in' +
       ' TypeOrmModule.forFeature([…]); a file of which only types are imported is not loaded.',
   ]);
-  expect((await client.get('/')).json).toEqual({});
-  await close();
+  expect((await started.client.get('/')).json).toEqual({});
+  await started.close();
 });
 
 @Injectable()
