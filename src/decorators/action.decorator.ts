@@ -1,4 +1,3 @@
-import { editDistance } from '../core/errors/declaration-error.js';
 import type { Method, Operation } from '../core/schema/operation.js';
 import type { PermissionExpression } from '../core/contracts/permission-expression.js';
 
@@ -65,21 +64,16 @@ export interface ControllerDeclaration {
   readonly hooks: readonly HookName[];
   /** The names among them that are accessors instead of methods. */
   readonly accessors: readonly string[];
-  /** Its methods whose names differ in one character from a hook that it does not have. */
-  readonly misspeltHooks: readonly MisspeltHook[];
+  /** The names of all methods between it and `ResourceController`. */
+  readonly methods: readonly string[];
   /** Whether it extends `ResourceController`. */
   readonly replacesOperations: boolean;
-}
-
-export interface MisspeltHook {
-  readonly method: string;
-  readonly hook: HookName;
 }
 
 /** Marks `ResourceController` in every copy of the package. */
 export const REPLACES_OPERATIONS = Symbol.for('nestjs-restify.ResourceController');
 
-const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite'] as const;
+export const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite'] as const;
 
 export type HookName = (typeof HOOK_NAMES)[number];
 
@@ -98,7 +92,7 @@ export const OVERRIDE_NAMES: readonly string[] = [...Object.keys(OPERATION_NAMES
 /** The operations and hooks that are declared between a class and `ResourceController`. */
 export function overridesOf(controller: {
   readonly prototype: object;
-}): Pick<ControllerDeclaration, 'replaced' | 'hooks' | 'accessors' | 'misspeltHooks' | 'replacesOperations'> {
+}): Pick<ControllerDeclaration, 'replaced' | 'hooks' | 'accessors' | 'methods' | 'replacesOperations'> {
   const written = new Set<string>();
   const accessors = new Set<string>();
   for (
@@ -112,7 +106,7 @@ export function overridesOf(controller: {
         replaced: (Object.keys(OPERATION_NAMES) as Operation[]).filter(isOwn),
         hooks: HOOK_NAMES.filter(isOwn),
         accessors: OVERRIDE_NAMES.filter((name) => accessors.has(name)),
-        misspeltHooks: misspeltHooks(written),
+        methods: [...written],
         replacesOperations: true,
       };
     }
@@ -121,13 +115,7 @@ export function overridesOf(controller: {
     ))
       (typeof value === 'function' ? written : accessors).add(name);
   }
-  return { replaced: [], hooks: [], accessors: [], misspeltHooks: [], replacesOperations: false };
-}
-
-function misspeltHooks(written: ReadonlySet<string>): readonly MisspeltHook[] {
-  return HOOK_NAMES.filter((hook) => !written.has(hook)).flatMap((hook) =>
-    [...written].filter((method) => editDistance(method, hook) === 1).map((method) => ({ method, hook })),
-  );
+  return { replaced: [], hooks: [], accessors: [], methods: [], replacesOperations: false };
 }
 
 /** Metadata of a prototype: the actions that it declares. */

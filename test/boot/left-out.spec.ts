@@ -132,8 +132,8 @@ onEachDatabase('what cannot be served', (database) => {
     expect(seen(await client.get('/rest/v1/lo/note/1/topics/'))).toEqual(NOT_FOUND);
     expect(Object.keys((await client.get('/')).json as object)).toEqual([
       'rest/v1/lo/branch',
-      'rest/v1/lo/note',
       'rest/v1/lo/chapter',
+      'rest/v1/lo/note',
     ]);
   });
 

@@ -638,14 +638,14 @@ describe('descriptions', () => {
 
     test('every model keeps its name and its URL, also in the JSON', async () => {
       expect((await indexFor()).models.map(({ model }) => model)).toEqual([
-        'hiddenfile',
-        'membersfile',
-        'openfile',
+        'brokenfile',
         'doorfile',
         'failingfile',
-        'suspendedfile',
-        'brokenfile',
+        'hiddenfile',
         'keyfile',
+        'membersfile',
+        'openfile',
+        'suspendedfile',
       ]);
       const { json } = await mixed.client.get('/');
       expect(Object.keys(json as object)).toHaveLength(8);
@@ -678,8 +678,8 @@ describe('descriptions', () => {
         models: [
           { app: 'dsc', model: 'author', label: 'Author', description: '', url: '/rest/v1/dsc/author/' },
           { app: 'dsc', model: 'note', label: 'Note', url: '/rest/v1/dsc/note/' },
-          { app: 'dsc', model: 'tag', description: 'Words that group posts.', url: '/rest/v1/dsc/tag/' },
           { app: 'dsc', model: 'post', label: 'Post_', url: '/rest/v1/dsc/post/' },
+          { app: 'dsc', model: 'tag', description: 'Words that group posts.', url: '/rest/v1/dsc/tag/' },
         ],
       });
     });

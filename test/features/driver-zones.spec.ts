@@ -106,7 +106,7 @@ class ZnSlot {
   @Column({ length: 20 }) note: string;
 }
 
-@Restify('zn')
+@Restify({ app: 'zn', filterFields: { slot: ['exact'], 'slot.at': ['exact'] } })
 @Entity('zn_booking')
 class ZnBooking {
   @PrimaryGeneratedColumn() id: number;

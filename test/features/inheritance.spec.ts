@@ -426,7 +426,7 @@ onEachDatabase('single-table inheritance', (database) => {
 
   test('has an index entry for each registered entity', async () => {
     expect(Object.keys((await client.get('/')).json as object)).toEqual(
-      ['garage', 'vehicle', 'bus', 'minibus', 'truck', 'trip', 'driver'].map(
+      ['bus', 'driver', 'garage', 'minibus', 'trip', 'truck', 'vehicle'].map(
         (model) => `rest/v1/fleet/${model}`,
       ),
     );
@@ -534,8 +534,8 @@ onEachDatabase('children of a base that is not registered', (database) => {
       { type_no: 2 },
     ]);
     expect(Object.keys((await client.get('/')).json as object)).toEqual([
-      'rest/v1/shelf/film',
       'rest/v1/shelf/book',
+      'rest/v1/shelf/film',
       'rest/v1/shelf/label',
     ]);
   });

@@ -16,6 +16,7 @@ import {
 import type { Relation } from 'typeorm';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
+import { noFilter } from '../support/no-filter.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
@@ -205,15 +206,22 @@ onEachDatabase('properties that class-transformer excludes', (database) => {
     'token=t0ken',
     'trace=tr4ce',
     'badge=nothing',
-    'address__alarm=nothing',
     'before__city=nothing',
     'shadow=9',
     'version=99',
-    'team__trace=nothing',
     'ordering=-password',
   ])('are answered as a name that does not exist: ?%s', async (query) => {
     expect((await get(`exuser/?${query}`)).json).toHaveLength(1);
   });
+
+  test.each(['address__alarm', 'address__nothing', 'team__trace', 'team__nothing'])(
+    'are no filter of what is shown: ?%s',
+    async (name) => {
+      const { status, json, text } = await get(`exuser/?${name}=1`);
+      expect([status, json]).toEqual([400, noFilter(name)]);
+      expect(text.replace(name, '')).not.toMatch(/alarm|trace/);
+    },
+  );
 
   test('are in no search, no group of filters and no order', async () => {
     for (const secret of SECRETS) expect((await get(`exuser/?search=${secret}`)).json).toEqual([]);

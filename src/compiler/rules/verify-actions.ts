@@ -1,6 +1,6 @@
 import type { ActionDeclaration, ControllerDeclaration } from '../../decorators/action.decorator.js';
-import { NESTED_ACTION_KINDS } from '../../decorators/action.decorator.js';
-import { didYouMean } from '../../core/errors/declaration-error.js';
+import { HOOK_NAMES, NESTED_ACTION_KINDS } from '../../decorators/action.decorator.js';
+import { didYouMean, editDistance } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Relation } from '../../core/schema/relation.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -107,16 +107,19 @@ export function noMethods(controller: string, properties: readonly string[]): re
 /** Rejects a method that would never be called as the hook that it is meant to be. An action may have any name. */
 function misspeltHooks({
   name,
-  misspeltHooks: found,
+  hooks,
+  methods,
   actions,
 }: ControllerDeclaration): readonly DeclarationProblem[] {
-  return found
-    .filter(({ method }) => !actions.some((action) => action.method === method))
-    .map(({ method, hook }) => ({
-      where: `${name}.${method}`,
-      what: 'it is no hook, and is called by nothing here',
-      repair: `Did you mean "${hook}"? Give a method of your own a name that is less like it.`,
-    }));
+  return HOOK_NAMES.filter((hook) => !hooks.includes(hook)).flatMap((hook) =>
+    methods
+      .filter((method) => editDistance(method, hook) === 1 && !actions.some((each) => each.method === method))
+      .map((method) => ({
+        where: `${name}.${method}`,
+        what: 'it is no hook, and is called by nothing here',
+        repair: `Did you mean "${hook}"? Give a method of your own a name that is less like it.`,
+      })),
+  );
 }
 
 /** Rejects a method that replaces a missing operation, which would never run, or that is an action as well. */
