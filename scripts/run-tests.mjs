@@ -11,10 +11,15 @@ const TRACED = { config: 'test/tracing/jest.config.js', options: ESM };
 const SECOND = { config: 'test/worlds/nest-11/jest.config.js', options: '' };
 /** What `npm test` leaves to `npm run test:rest`: folders, and a spec that runs for a minute. */
 const REST =
-  '(^|/)test/((package|docs|clients|sample-app|faults|worlds|browser)/|fastify/browser-|oracle/planted-faults)';
+  '(^|/)test/((package(?!/tools)|docs|clients|sample-app|faults|worlds|browser)/|fastify/browser-|oracle/planted-faults)';
+
+/** What runs before a release alone, by `npm run test:package`: it installs the tools of applications for minutes. */
+const RELEASE = '(^|/)test/package/tools';
 
 const RUNS = {
-  everyday: [{ ...FIRST, title: 'NestJS 12, TypeORM 1, as ES modules', files: `^(?!.*${REST})` }],
+  everyday: [
+    { ...FIRST, title: 'NestJS 12, TypeORM 1, as ES modules', files: `^(?!.*(${REST}|${RELEASE}))` },
+  ],
   rest: [
     {
       ...FIRST,
