@@ -56,7 +56,7 @@ async function sendAll(port) {
     expected: (body) => body.length === 10,
   });
   // Before those that they refer to, with which they are deleted.
-  const isDependent = (one) => /choice|comment|review|payment|assignment/.test(one);
+  const isDependent = (one) => /choice|comment|review|payment|assignment|system/.test(one);
   for (const one of objects.filter(isDependent)) await deleteObject(requests, one);
   for (const one of objects.filter((each) => !isDependent(each))) await deleteObject(requests, one);
   if (requests.count < 200) throw new Error(`Only ${requests.count} requests were sent`);
