@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { SQLITE_PACKAGE } from './scripts/sqlite-driver.cjs';
+import { SQLITE_PACKAGE } from './scripts/sqlite-package.cjs';
 import { SWC_OPTIONS } from './test/support/compile-typescript.cjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));

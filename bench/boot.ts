@@ -8,58 +8,64 @@ import { startServer } from './server-process.js';
 import type { RunningServer } from './server-process.js';
 
 const SERVER = 'dist/bench/servers/boot.js';
+const TYPEORM_SERVER = 'dist/bench/servers/boot-typeorm.js';
 /** Enough requests for compilation and the first major garbage collections, and enough to average a single one. */
 const WARM_UP = 20_000;
 const MEASURED_REQUESTS = 2000;
 /** Short alternating rounds, because the load of the machine changes within seconds: the ratio is computed for each pair. */
 const TURNS = 8;
+const MEBIBYTE = 2 ** 20;
 
-const KINDS = ['restify', 'empty-typeorm', 'empty'] as const;
+const KINDS = ['restify', 'by-hand', 'empty-typeorm', 'empty', 'typeorm'] as const;
 
 type Kind = (typeof KINDS)[number];
 
-interface Start {
-  readonly kind: Kind;
+interface Application {
   readonly platform: string;
   readonly entities: number;
+  readonly relations: number;
 }
 
-interface StartTime {
+interface StartCost {
+  /** Of the process from its creation, with all modules that it loads, in milliseconds. */
   readonly cpu: number;
+  /** From the first decorator to the open port, in milliseconds. */
   readonly wall: number;
+  readonly rssBytes: number;
 }
 
-function start({ kind, platform, entities }: Start): Promise<RunningServer> {
-  return startServer(SERVER, { BOOT_KIND: kind, BOOT_PLATFORM: platform, BOOT_ENTITIES: String(entities) });
+function start(kind: Kind, { platform, entities, relations }: Application): Promise<RunningServer> {
+  return startServer(kind === 'typeorm' ? TYPEORM_SERVER : SERVER, {
+    BOOT_KIND: kind,
+    BOOT_PLATFORM: platform,
+    BOOT_ENTITIES: String(entities),
+    BOOT_RELATIONS: String(relations),
+  });
 }
 
 /** The medians of several fresh processes, started alternately, so that other load on the machine affects all alike. */
-async function startTimes(
-  platform: string,
-  { entities, rounds }: { readonly entities: number; readonly rounds: number },
-): Promise<Readonly<Record<Kind, StartTime>>> {
-  const found = {
-    restify: new Array<StartTime>(),
-    'empty-typeorm': new Array<StartTime>(),
-    empty: new Array<StartTime>(),
-  };
+async function startCosts(
+  application: Application,
+  rounds: number,
+): Promise<Readonly<Record<Kind, StartCost>>> {
+  const found = new Map<Kind, StartCost[]>(KINDS.map((kind) => [kind, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const kind of KINDS) {
-      const server = await start({ kind, platform, entities });
-      const { milliseconds: wall = 0, cpuMilliseconds: cpu = 0 } = server.facts;
-      found[kind].push({ cpu, wall });
+    for (const [kind, costs] of found) {
+      const server = await start(kind, application);
+      const { cpuMicroseconds } = await server.usage();
+      const { milliseconds: wall = 0, rssBytes = 0 } = server.facts;
+      costs.push({ cpu: cpuMicroseconds / 1000, wall, rssBytes });
       await server.stop();
     }
   }
-  const middle = (times: readonly StartTime[]): StartTime => ({
-    cpu: median(times.map(({ cpu }) => cpu)) ?? 0,
-    wall: median(times.map(({ wall }) => wall)) ?? 0,
-  });
-  return {
-    restify: middle(found.restify),
-    'empty-typeorm': middle(found['empty-typeorm']),
-    empty: middle(found.empty),
-  };
+  return Object.fromEntries([...found].map(([kind, costs]) => [kind, middleOf(costs)])) as Readonly<
+    Record<Kind, StartCost>
+  >;
+}
+
+function middleOf(costs: readonly StartCost[]): StartCost {
+  const middle = (name: keyof StartCost): number => median(costs.map((cost) => cost[name])) ?? 0;
+  return { cpu: middle('cpu'), wall: middle('wall'), rssBytes: middle('rssBytes') };
 }
 
 interface RequestCost {
@@ -70,12 +76,10 @@ interface RequestCost {
 }
 
 /** CPU per request: the last of many entities, alternating with the only entity of a small application. */
-async function requestCost(
-  platform: string,
-  { entities, rounds }: { readonly entities: number; readonly rounds: number },
-): Promise<RequestCost> {
-  const large = await start({ kind: 'restify', platform, entities });
-  const small = await start({ kind: 'restify', platform, entities: 1 });
+async function requestCost(application: Application, rounds: number): Promise<RequestCost> {
+  const { entities } = application;
+  const large = await start('restify', application);
+  const small = await start('restify', { ...application, entities: 1 });
   const pairs = [
     { server: large, path: `/rest/v1/big/model${entities - 1}/1/`, costs: new Array<number>() },
     { server: small, path: '/rest/v1/big/model0/1/', costs: new Array<number>() },
@@ -97,8 +101,8 @@ async function requestCost(
   };
 }
 
-function both({ cpu, wall }: StartTime): string {
-  return `${cpu.toFixed(0)} (${wall.toFixed(0)}) ms`;
+function cost({ cpu, wall, rssBytes }: StartCost): string {
+  return `${cpu.toFixed(0)} (${wall.toFixed(0)}) ms, ${(rssBytes / MEBIBYTE).toFixed(0)} MiB`;
 }
 
 function against(value: number, limit: number): string {
@@ -108,59 +112,61 @@ function against(value: number, limit: number): string {
 const { values } = parseArgs({
   options: {
     entities: { type: 'string', default: '500' },
+    relations: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '5' },
+    'start-only': { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 });
-const entities = Number(values.entities);
+const relations = Number(values.relations);
 const rounds = Number(values.rounds);
 leaveServerCore();
-const lines: string[][] = [];
+const starts: string[][] = [];
+const requests: string[][] = [];
 for (const platform of ['express', 'fastify']) {
   try {
-    const {
-      restify: ours,
-      'empty-typeorm': typeOrm,
-      empty,
-    } = await startTimes(platform, { entities, rounds });
-    const { large, small, ratio } = await requestCost(platform, { entities, rounds });
-    lines.push([
-      platform,
-      both(ours),
-      both(typeOrm),
-      against(ours.cpu / typeOrm.cpu, 1.5),
-      both(empty),
-      (ours.cpu / empty.cpu).toFixed(2),
-      `${large.toFixed(0)} µs`,
-      `${small.toFixed(0)} µs`,
-      against(ratio, 1.15),
-    ]);
+    for (const entities of [1, Number(values.entities)]) {
+      const found = await startCosts({ platform, entities, relations }, rounds);
+      const { restify } = found;
+      starts.push([
+        `${platform}, ${entities}`,
+        cost(restify),
+        cost(found['by-hand']),
+        against(restify.cpu / found['by-hand'].cpu, 1.2),
+        cost(found['empty-typeorm']),
+        against(restify.cpu / found['empty-typeorm'].cpu, 1.5),
+        cost(found.empty),
+        cost(found.typeorm),
+        against(restify.cpu / found.typeorm.cpu, 2.5),
+      ]);
+    }
+    if (values['start-only']) continue;
+    const application = { platform, entities: Number(values.entities), relations };
+    const { large, small, ratio } = await requestCost(application, rounds);
+    requests.push([platform, `${large.toFixed(0)} µs`, `${small.toFixed(0)} µs`, against(ratio, 1.15)]);
   } catch (error) {
-    lines.push([
-      platform,
-      `not available: ${error instanceof Error ? error.message : String(error)}`,
-      '',
-      '',
-      '',
-      '',
-      '',
-      '',
-      '',
-    ]);
+    const reason = error instanceof Error ? error.message : String(error);
+    starts.push([platform, `not available: ${reason}`, '', '', '', '', '', '', '']);
   }
 }
-const head = [
-  '',
-  'start: CPU (time)',
+const startHead = [
+  'entities',
+  'start: CPU of the process (time), memory',
+  'written by hand',
+  'ratio of CPU',
   'empty controllers, and TypeORM with the entities',
   'ratio of CPU',
   'empty controllers alone',
+  'TypeORM alone, without Nest',
   'ratio of CPU',
-  'request to the last entity',
-  'to the only one',
-  'ratio',
 ];
-const report = `${machineLine()}\n\n${entities} entities of 8 columns and 2 relations, SQLite.\n\n${table(head, lines)}\n`;
+const requestHead = ['', 'request to the last entity', 'to the only one', 'ratio'];
+const report = `${machineLine()}
+
+Entities of 8 columns and ${relations} relations, SQLite.
+
+${table(startHead, starts)}
+${requests.length > 0 ? `\n${table(requestHead, requests)}\n` : ''}`;
 console.log(report);
 if (values.out !== undefined) writeFileSync(values.out, report);
 process.exit(0);

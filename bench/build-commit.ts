@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './root.js';
 
 /**
- * Builds the package and the benchmark of a commit of this repository in a temporary folder, which uses the packages that
- * are installed here and is removed when the process exits. Returns the folder. Throws if the commit does not exist or does
+ * Builds the package of a commit of this repository, and the servers of this benchmark for it, in a temporary folder, which uses
+ * the packages that are installed here and is removed when the process exits. Returns the folder. Throws if the commit does not exist or does
  * not build.
  */
 export function buildCommit(commit: string): string {
@@ -18,6 +18,12 @@ export function buildCommit(commit: string): string {
   // `--end-of-options`: a commit may come from a script and must not become an option.
   run('git', ['archive', '--output', archive, '--end-of-options', commit], ROOT);
   run('tar', ['--extract', '--file', archive], folder);
+  // Both commits are measured by the same servers, on the same tables.
+  rmSync(join(folder, 'bench'), { recursive: true });
+  cpSync(join(ROOT, 'bench'), join(folder, 'bench'), {
+    recursive: true,
+    filter: (source) => !/[\\/](?:node_modules|dist|results)$/.test(source),
+  });
   for (const packages of ['node_modules', 'bench/node_modules'])
     symlinkSync(join(ROOT, packages), join(folder, packages));
   run('npm', ['run', '--silent', 'build'], folder);

@@ -1,9 +1,11 @@
 import type { Contestant } from './contestants.js';
 import type { BenchDatabase } from './databases.js';
 import type { Row } from './rows.js';
+import { INSTANTS } from './seeds.js';
 import type { StyledRequest, Fields, Json } from './styles.js';
-import { expectedRows, samplesOf } from './workloads.js';
+import { expectedRows, samplesOf, writes } from './workloads.js';
 import type { Order, Workload } from './workloads.js';
+import { seededIn, targetOf } from './writes.js';
 
 const STATUS = { GET: 200, POST: 201, PATCH: 200 } as const;
 
@@ -24,34 +26,24 @@ export async function checkWritten(
   contestant: Contestant,
   workload: Workload,
 ): Promise<void> {
-  if (workload !== 'create' && workload !== 'update') return;
-  const samples = samplesOf(workload);
-  const keys = samples.map(({ n }) => n).join(', ');
-  const sql =
-    workload === 'create'
-      ? `SELECT question_id AS n, choice_text AS text FROM @choice WHERE id > 10000`
-      : `SELECT id AS n, question_text AS text FROM @question WHERE id IN (${keys})`;
-  const found = (await database.rows(sql)).map(({ n, text }) => `${String(n)} ${String(text)}`);
-  const missing = samples
-    .map((order) => `${order.n} ${writtenText(order)}`)
-    .filter((row) => !found.includes(row));
-  // A sample that a later one overwrites is not checked: only the last version of a key remains.
-  const last = missing.filter(
-    (row) =>
-      !samples.some(
-        (order, at) =>
-          row.startsWith(`${order.n} `) && samples.findLastIndex(({ n }) => n === order.n) !== at,
-      ),
+  if (!writes(workload)) return;
+  const { table, column, action } = targetOf(workload);
+  const created = action === 'create' || action === 'bulk';
+  const rows = created ? `id > ${seededIn(table)}` : `id > 0`;
+  const found = await database.rows(`SELECT id, ${column} AS value FROM @${table} WHERE ${rows}`);
+  const written = new Set(
+    found.map(({ id, value }) => (created ? String(value) : `${String(id)} ${String(value)}`)),
   );
-  if (last.length > 0)
-    throw new Error(
-      `${contestant.name} is not measured: ${workload} answered, but did not write ${last.join(', ')}`,
-    );
-}
-
-function writtenText(order: Order): string {
-  const [row = {}] = expectedRows(order);
-  return String(order.workload === 'create' ? row.choice_text : row.question_text);
+  // Of a key, only the last version remains.
+  const last = samplesOf(workload).filter(
+    ({ n }, at, samples) => samples.findLastIndex((order) => order.n === n) === at,
+  );
+  const missing = last
+    .flatMap((order) => expectedRows(order))
+    .map((row) => (created ? String(row[column]) : `${String(row.id)} ${String(row[column])}`))
+    .find((row) => !written.has(row));
+  if (missing !== undefined)
+    throw new Error(`${contestant.name} is not measured: ${workload} answered, but did not write ${missing}`);
 }
 
 async function differenceOf(
@@ -65,7 +57,8 @@ async function differenceOf(
     ...(request.headers ? { headers: request.headers } : {}),
   });
   const text = await response.text();
-  if (response.status !== STATUS[request.method]) return `answers ${response.status}: ${text.slice(0, 300)}`;
+  if (response.status !== (order.workload === 'upsert' ? 200 : STATUS[request.method]))
+    return `answers ${response.status}: ${text.slice(0, 300)}`;
   const given = style.rows(JSON.parse(text) as Json, order.workload);
   const expected = expectedRows(order);
   if (given.length !== expected.length)
@@ -84,7 +77,7 @@ function differentField(expected: Row, given: Fields): string | undefined {
 
 /** Compares instants independently of their format. */
 function same(expected: Row[string] | undefined, given: Json | undefined, name: string): boolean {
-  if (name === 'pub_date' || name === 'enrolled_at')
+  if (INSTANTS.has(name))
     return typeof given === 'string' && Date.parse(given) === Date.parse(String(expected));
-  return given === expected;
+  return JSON.stringify(given) === JSON.stringify(expected);
 }

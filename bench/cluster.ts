@@ -10,8 +10,8 @@ import { startSampleCluster } from './sample-cluster.js';
 import type { SampleCluster } from './sample-cluster.js';
 import { openSampleDatabase } from './sample-database.js';
 import type { SampleDatabase } from './sample-database.js';
-import { RESTIFY } from './styles.js';
-import { WORKLOADS } from './workloads.js';
+import { COMMON, RESTIFY } from './styles.js';
+import { writes } from './workloads.js';
 import type { Workload } from './workloads.js';
 
 const DEFAULT_WORKLOADS = 'retrieve,list-100,nested,through,create,update';
@@ -47,7 +47,7 @@ async function measure(
   for (let round = 0; round < settings.rounds; round++) {
     const first = round % measured.length;
     for (const each of [...measured.slice(first), ...measured.slice(0, first)]) {
-      if (workload === 'create' || workload === 'update') await database.restore();
+      if (writes(workload)) await database.restore();
       each.rounds.push(await roundOf(workload, each.cluster, { database, amount: each.amount }));
     }
   }
@@ -110,7 +110,7 @@ const { values } = parseArgs({
 });
 const counts = values.workers.split(',').map((text) => positive(text.trim(), 'workers'));
 const workloads = chooseFrom(
-  WORKLOADS.filter((name) => name !== 'constant'),
+  COMMON.filter((name) => name !== 'constant'),
   values.workloads,
   'workloads',
 );

@@ -1,21 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { benchDatabase } from './bench-database.js';
+import { benchDatabases } from './bench-database.js';
 import { buildCommit } from './build-commit.js';
+import { HEAD, cellsOf, lowestOfControl, ratiosOf, secondOf } from './compare-ratios.js';
+import type { Pair, Ratio, Result } from './compare-ratios.js';
 import { CONTESTANTS } from './contestants.js';
+import type { Contestant } from './contestants.js';
 import { leaveServerCore } from './cores.js';
 import type { DatabaseName } from './databases.js';
 import { COMPARISONS } from './goals.js';
 import { machineLine } from './machine.js';
 import { parseOptions, positive } from './options.js';
 import type { BenchOptions } from './options.js';
-import { ratio, ratioSpread, table } from './report.js';
-import type { DatabaseResult, RatioOf } from './report.js';
+import { table } from './report.js';
 import { ROOT } from './root.js';
-import { WORKLOADS } from './workloads.js';
 
-/** Ratios of CPU by database, workload and pair (`restify-express ÷ handwritten`): unlike times, they hardly differ between machines. */
+/** Ratios of CPU of mixed processes by database, workload and pair (`restify-express ÷ handwritten`): unlike times, they hardly differ between machines. */
 interface Accepted {
   readonly machine: string;
   readonly ratios: Readonly<
@@ -23,24 +24,11 @@ interface Accepted {
   >;
 }
 
-type Result = Pick<DatabaseResult, 'name' | 'measured'>;
-
 /** What was found, and whether it is complete. */
 interface Verdict {
   readonly regressions: number;
   /** Ratios that should have been measured and were not: nothing is known of them. */
   readonly unmeasured: number;
-}
-
-/** One measured ratio. */
-interface Ratio {
-  readonly database: DatabaseName;
-  readonly workload: string;
-  readonly pair: string;
-  /** Of the medians. */
-  readonly value: number;
-  readonly lowest: number;
-  readonly highest: number;
 }
 
 interface CompareOptions {
@@ -62,128 +50,94 @@ const ACCEPTED_TOLERANCE = 0.85;
 /** The same for another commit that is measured in the same run. */
 const COMMIT_TOLERANCE = 0.97;
 
-const COMPARED = [...new Set(COMPARISONS.flatMap(({ fast, slow }) => [fast, slow]))];
-
 /** The servers of this package, which another commit has too. */
 const OWN = ['restify-express', 'restify-fastify'];
 
-async function measure(options: BenchOptions): Promise<readonly Result[]> {
+const PAIRS: readonly Pair[] = COMPARISONS.map(({ fast, slow }) => ({ fast, slow, twice: fast }));
+
+const COMPARED = [...new Set(COMPARISONS.flatMap(({ fast, slow }) => [fast, slow]))];
+
+/** With statistics of the tables only: accepted ratios have no others. */
+function measure(options: BenchOptions): Promise<readonly Result[]> {
   leaveServerCore();
-  const results: Result[] = [];
-  for (const name of options.databases) results.push(await benchDatabase(name, options));
-  return results;
+  return benchDatabases({ ...options, statistics: ['with'] });
 }
 
-function ratiosOf(results: readonly Result[], pairs: readonly Omit<RatioOf, 'workload'>[]): Ratio[] {
-  return results.flatMap((result) =>
-    WORKLOADS.flatMap((workload) =>
-      pairs.flatMap(({ fast, slow }) => {
-        const value = ratio(result, { workload, fast, slow }, 'cpu');
-        const spread = ratioSpread(result, { workload, fast, slow });
-        return value === undefined || !spread
-          ? []
-          : [{ database: result.name, workload, pair: `${fast} ÷ ${slow}`, value, ...spread }];
-      }),
-    ),
-  );
+/** Its options, with the contestants that are measured where `--servers` names none. The mixed process is as in production. */
+function optionsOf(servers: readonly string[], rest: readonly string[]): BenchOptions {
+  return parseOptions(['--servers', servers.join(','), '--modes', 'mixed', ...rest]);
 }
 
-/** The columns of a table that show a ratio. */
-function cellsOf({ value, lowest, highest }: Ratio): readonly string[] {
-  return [value.toFixed(2), `${lowest.toFixed(2)}–${highest.toFixed(2)}`];
-}
-
-/**
- * Compares the ratios to other contestants with those of `accepted.json`. Returns the number of regressions. Throws if
- * nothing was measured.
- */
+/** Compares the ratios to other contestants with those of `accepted.json`. Returns the number of regressions. Throws if nothing was measured. */
 function compareWithAccepted(
   results: readonly Result[],
   { tolerance }: Pick<CompareOptions, 'tolerance'>,
 ): number {
-  const measured = ratiosOf(results, COMPARISONS);
+  const measured = ratiosOf(results, PAIRS);
   if (measured.length === 0) throw new Error('No ratio of accepted.json was measured: see the errors above');
   const accepted = JSON.parse(readFileSync(FILE, 'utf8')) as Accepted;
   const lines = measured.map((each) => {
-    const known = accepted.ratios[each.database]?.[each.workload]?.[each.pair];
-    const isWorse = known !== undefined && each.value < known * (tolerance ?? ACCEPTED_TOLERANCE);
+    const known =
+      each.mode === 'mixed' ? accepted.ratios[each.database]?.[each.workload]?.[each.pair] : undefined;
+    const least = Math.min(tolerance ?? ACCEPTED_TOLERANCE, lowestOfControl(each));
+    const isWorse = known !== undefined && each.value < known * least;
     return {
       isWorse,
-      cells: [
-        each.database,
-        each.workload,
-        each.pair,
-        known?.toFixed(2) ?? '–',
-        ...cellsOf(each),
-        verdictOf(isWorse),
-      ],
+      cells: [...namesOf(each), known?.toFixed(2) ?? '–', ...cellsOf(each), verdictOf(isWorse)],
     };
   });
-  const head = ['database', 'workload', 'CPU', 'accepted', 'now', 'lowest–highest round', ''];
   console.log(
     table(
-      head,
+      [...NAMES, 'accepted', ...HEAD, ''],
       lines.map(({ cells }) => cells),
     ),
   );
   return lines.filter(({ isWorse }) => isWorse).length;
 }
 
-/** A ratio to another commit, beside that of two processes of that commit. */
-interface CommitRatio extends Ratio {
-  /** Of the first process of the other commit to its second one: 1 if nothing but the code had an influence. */
-  readonly sameCommit: number | undefined;
+const NAMES = ['database', 'workload', 'process', 'CPU'];
+
+function namesOf({ database, workload, mode, pair }: Ratio): readonly string[] {
+  return [database, workload, mode, pair];
+}
+
+/** Slower than the other commit: in every process, and by more than processes of that commit differ. */
+function isSlower(each: Ratio, tolerance: number): boolean {
+  return each.highest < tolerance && each.value < Math.min(tolerance, lowestOfControl(each));
 }
 
 /**
- * Slower than the other commit: in every round, and by more than two processes of that commit differ. A process keeps some
- * differences as long as it lives, however many rounds it has.
- */
-function isSlower({ value, highest, sameCommit = 1 }: CommitRatio, tolerance: number): boolean {
-  return highest < tolerance && value < tolerance * Math.min(sameCommit, 1 / sameCommit);
-}
-
-/**
- * Measures this build and two processes of that of another commit in turns, in one run. Contestants of `--servers` are
- * measured too, and compared with `accepted.json`.
+ * Measures processes of this build, and twice as many of that of another commit, in turns, in one run. Contestants of
+ * `--servers` are measured too, and compared with `accepted.json`.
  */
 async function compareWithCommit(
   commit: string,
   { tolerance = COMMIT_TOLERANCE, rest }: CompareOptions,
 ): Promise<Verdict> {
   const folder = buildCommit(commit);
-  const options = parseOptions(['--servers', OWN.join(','), ...rest]);
+  const options = optionsOf(OWN, rest);
   const own = CONTESTANTS.filter(({ name }) => OWN.includes(name));
   const nameOf = (name: string): string => `${name} of ${commit}`;
-  const secondOf = (name: string): string => `${nameOf(name)}, second process`;
-  const others = own.flatMap((each) =>
-    [nameOf(each.name), secondOf(each.name)].map((name) => ({
-      ...each,
-      name,
-      file: join(folder, each.file),
-    })),
-  );
+  const others = own.map((each) => ({
+    ...each,
+    name: nameOf(each.name),
+    file: join(folder, each.file),
+  }));
   const chosen = options.contestants.filter(({ name }) => !OWN.includes(name));
-  const results = await measure({ ...options, contestants: [...own, ...others, ...chosen] });
-  const measured = own.flatMap(({ name }): CommitRatio[] => {
-    const same = ratiosOf(results, [{ fast: secondOf(name), slow: nameOf(name) }]);
-    return ratiosOf(results, [{ fast: name, slow: nameOf(name) }]).map((each) => ({
-      ...each,
-      sameCommit: same.find(
-        ({ database, workload }) => database === each.database && workload === each.workload,
-      )?.value,
-    }));
+  const results = await measure({
+    ...options,
+    contestants: [...own, ...others, ...others.map(secondProcessOf), ...chosen],
   });
+  const measured = ratiosOf(
+    results,
+    own.map(({ name }) => ({ fast: name, slow: nameOf(name), twice: nameOf(name) })),
+  );
   const lines = measured.map((each) => [
-    each.database,
-    each.workload,
-    each.pair,
+    ...namesOf(each),
     ...cellsOf(each),
-    each.sameCommit?.toFixed(2) ?? '–',
     verdictOf(isSlower(each, tolerance)),
   ]);
-  const head = ['database', 'workload', 'CPU', 'now', 'lowest–highest round', `${commit} twice`, ''];
-  console.log(table(head, lines));
+  console.log(table([...NAMES, ...HEAD, ''], lines));
   const accepted = chosen.some(({ name }) => COMPARED.some((each) => each === name))
     ? compareWithAccepted(results, { tolerance: undefined })
     : 0;
@@ -191,8 +145,13 @@ async function compareWithCommit(
   const workloads = options.workloads.filter((workload) => workload !== 'constant');
   return {
     regressions: measured.filter((each) => isSlower(each, tolerance)).length + accepted,
-    unmeasured: options.databases.length * workloads.length * own.length - measured.length,
+    unmeasured:
+      options.databases.length * options.modes.length * workloads.length * own.length - measured.length,
   };
+}
+
+function secondProcessOf(contestant: Contestant): Contestant {
+  return { ...contestant, name: secondOf(contestant.name) };
 }
 
 function verdictOf(isWorse: boolean): string {
@@ -203,12 +162,15 @@ function verdictOf(isWorse: boolean): string {
 async function resultsOf(from: string | undefined, rest: readonly string[]): Promise<readonly Result[]> {
   if (from !== undefined)
     return (JSON.parse(readFileSync(from, 'utf8')) as { readonly results: readonly Result[] }).results;
-  return measure(parseOptions(['--servers', COMPARED.join(','), ...rest]));
+  const options = optionsOf(COMPARED, rest);
+  const own = options.contestants.filter(({ name }) => OWN.includes(name));
+  return measure({ ...options, contestants: [...options.contestants, ...own.map(secondProcessOf)] });
 }
 
 async function writeAccepted({ from, rest }: CompareOptions): Promise<void> {
   const ratios: Record<string, Record<string, Record<string, number>>> = {};
-  for (const { database, workload, pair, value } of ratiosOf(await resultsOf(from, rest), COMPARISONS))
+  const measured = ratiosOf(await resultsOf(from, rest), PAIRS).filter(({ mode }) => mode === 'mixed');
+  for (const { database, workload, pair, value } of measured)
     ((ratios[database] ??= {})[workload] ??= {})[pair] = Number(value.toFixed(2));
   const accepted: Accepted = { machine: machineLine(), ratios };
   writeFileSync(FILE, `${JSON.stringify(accepted, undefined, 2)}\n`);

@@ -1,4 +1,9 @@
-import { DATAUI, JSON_API, KAVO, PAGINATE, PLAIN, RESTIFY } from './styles.js';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { DatabaseName } from './databases.js';
+import { SQLITE_AND_POSTGRES } from './databases.js';
+import { ROOT } from './root.js';
+import { CHECKED, DATAUI, JSON_API, KAVO, PAGINATE, PLAIN, RESTIFY, COMMON, only } from './styles.js';
 import type { Style } from './styles.js';
 
 export interface Contestant {
@@ -6,24 +11,55 @@ export interface Contestant {
   /** The path, absolute or relative to the project. */
   readonly file: string;
   readonly style: Style;
+  /** The environment variables of its processes, beside those of the database. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Those that it is written for; all if there are none. */
+  readonly databases?: readonly DatabaseName[];
+  /** Whether it is measured only if `--servers` names it. */
+  readonly extra?: true;
   /** Whether it is another package for the same task, with which this one is compared. */
   readonly rival?: true;
 }
 
+function ours(file: string, style: Style, more: Partial<Contestant> = {}): Contestant {
+  return { name: file, file: `dist/bench/servers/${file}.js`, style, ...more };
+}
+
+/** Under OpenTelemetry's auto-instrumentation, one object by its key only. */
+function traced(file: string, style: Style): Contestant {
+  const start = pathToFileURL(join(ROOT, 'bench/start-tracing.mjs')).href;
+  const environment = { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${start}`.trim() };
+  return ours(file, only(style, ['retrieve']), { name: `${file}-traced`, environment });
+}
+
+const ONLY_NAMED = { extra: true } as const;
+const LIMIT = { ...ONLY_NAMED, databases: SQLITE_AND_POSTGRES };
+const RIVAL = { ...ONLY_NAMED, rival: true } as const;
+
 export const CONTESTANTS: readonly Contestant[] = [
-  { name: 'restify-express', file: 'dist/bench/servers/restify-express.js', style: RESTIFY },
-  { name: 'restify-fastify', file: 'dist/bench/servers/restify-fastify.js', style: RESTIFY },
-  { name: 'handwritten', file: 'dist/bench/servers/handwritten.js', style: PLAIN },
-  { name: 'handwritten-fastify', file: 'dist/bench/servers/handwritten-fastify.js', style: PLAIN },
-  { name: 'raw', file: 'dist/bench/servers/raw.js', style: PLAIN },
-  { name: 'bare-express', file: 'dist/bench/servers/bare-express.js', style: PLAIN },
-  { name: 'bare-fastify', file: 'dist/bench/servers/bare-fastify.js', style: PLAIN },
-  { name: 'contract-express', file: 'dist/bench/servers/contract-express.js', style: RESTIFY },
-  { name: 'contract-fastify', file: 'dist/bench/servers/contract-fastify.js', style: RESTIFY },
-  { name: 'constant-express', file: 'dist/bench/servers/constant-express.js', style: PLAIN },
-  { name: 'constant-fastify', file: 'dist/bench/servers/constant-fastify.js', style: PLAIN },
-  { name: 'dataui-crud', file: 'bench/dist/rivals/dataui-crud.js', style: DATAUI, rival: true },
-  { name: 'nestjs-paginate', file: 'bench/dist/rivals/nestjs-paginate.js', style: PAGINATE, rival: true },
-  { name: 'kavo', file: 'bench/dist/rivals/kavo.js', style: KAVO, rival: true },
-  { name: 'json-api-nestjs', file: 'bench/nest-10/dist/json-api-nestjs.js', style: JSON_API, rival: true },
+  ours('restify-express', RESTIFY),
+  ours('restify-fastify', RESTIFY),
+  ours('handwritten', PLAIN),
+  ours('handwritten-fastify', PLAIN),
+  ours('handwritten', CHECKED, { name: 'handwritten-existsBy' }),
+  ours('handwritten-fastify', CHECKED, { name: 'handwritten-fastify-existsBy' }),
+  traced('restify-express', RESTIFY),
+  traced('handwritten', PLAIN),
+  ours('raw', PLAIN),
+  ours('bare-express', only(PLAIN, COMMON), LIMIT),
+  ours('bare-fastify', only(PLAIN, COMMON), LIMIT),
+  ours('contract-express', only(RESTIFY, COMMON), LIMIT),
+  ours('contract-fastify', only(RESTIFY, COMMON), LIMIT),
+  ours('constant-express', PLAIN, ONLY_NAMED),
+  ours('constant-fastify', PLAIN, ONLY_NAMED),
+  { name: 'dataui-crud', file: 'bench/dist/rivals/dataui-crud.js', style: DATAUI, ...RIVAL },
+  { name: 'nestjs-paginate', file: 'bench/dist/rivals/nestjs-paginate.js', style: PAGINATE, ...RIVAL },
+  { name: 'kavo', file: 'bench/dist/rivals/kavo.js', style: KAVO, ...RIVAL },
+  {
+    name: 'json-api-nestjs',
+    file: 'bench/nest-10/dist/json-api-nestjs.js',
+    style: JSON_API,
+    ...RIVAL,
+    databases: SQLITE_AND_POSTGRES,
+  },
 ];

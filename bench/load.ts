@@ -64,7 +64,7 @@ export function loadAmount(
   style: Style,
   { workload, amount }: { readonly workload: Workload; readonly amount: number },
 ): Promise<Load> {
-  return load(port, style, { workload, limit: { amount: Math.max(amount, CONNECTIONS) } });
+  return load(port, style, { workload, limit: { amount: Math.max(amount, CONNECTIONS), sampleInt: TICK } });
 }
 
 /** For the warm-up, which determines the number of requests per second. */

@@ -6,7 +6,7 @@ import { PINNED } from './cores.js';
 import { CONNECTIONS } from './load.js';
 import { ROOT } from './root.js';
 
-const { SQLITE_PACKAGE } = createRequire(join(ROOT, 'package.json'))('./scripts/sqlite-driver.cjs') as {
+const { SQLITE_PACKAGE } = createRequire(join(ROOT, 'package.json'))('./scripts/sqlite-package.cjs') as {
   readonly SQLITE_PACKAGE: string;
 };
 

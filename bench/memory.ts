@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { leaveServerCore } from './cores.js';
-import { DATABASES, openDatabase } from './databases.js';
+import { SQLITE_AND_POSTGRES, openDatabase } from './databases.js';
 import type { BenchDatabase } from './databases.js';
 import { firstBytes, measureGoals, readWhole } from './memory-goals.js';
 import type { Goal } from './memory-goals.js';
@@ -94,7 +94,9 @@ const { values } = parseArgs({
 const rows = Number(values.rows);
 leaveServerCore();
 const combinations: Combination[] = [];
-for (const name of DATABASES.filter((each) => values.database === undefined || values.database === each)) {
+for (const name of SQLITE_AND_POSTGRES.filter(
+  (each) => values.database === undefined || values.database === each,
+)) {
   const database = await openDatabase(name);
   try {
     await fill(database, rows);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { leaveServerCore } from './cores.js';
-import { DATABASES, openDatabase } from './databases.js';
+import { SQLITE_AND_POSTGRES, openDatabase } from './databases.js';
 import type { BenchDatabase } from './databases.js';
 import { loadRequests } from './load.js';
 import { machineLine } from './machine.js';
@@ -12,7 +12,7 @@ import { ItemRequests } from './model-options/requests.js';
 import { sequence } from './model-options/sequence.js';
 import { createItems, createParents, removeCreated } from './model-options/tables.js';
 import { VARIANT_NAMES, variantOf } from './model-options/variants.js';
-import type { VariantName } from './model-options/variants.js';
+import type { MeasuredDatabase, VariantName } from './model-options/variants.js';
 import { chooseFrom, positive } from './options.js';
 import { startServer } from './server-process.js';
 
@@ -24,7 +24,7 @@ const REFERENCE = 'item_reference';
 const REFERENCE_REQUESTS = 12_000;
 
 interface Setting {
-  readonly database: BenchDatabase;
+  readonly database: BenchDatabase<MeasuredDatabase>;
   readonly platform: Platform;
 }
 
@@ -116,7 +116,7 @@ function printReport(): void {
   saveReport();
 }
 
-for (const databaseName of chooseFrom(DATABASES, values.database, 'database')) {
+for (const databaseName of chooseFrom(SQLITE_AND_POSTGRES, values.database, 'database')) {
   const names = chooseFrom(VARIANT_NAMES, values.variants, 'variants').filter(
     (name) => variantOf(name).databases?.includes(databaseName) ?? true,
   );

@@ -1,20 +1,18 @@
 import { parseArgs } from 'node:util';
 import { CONTESTANTS } from './contestants.js';
 import type { Contestant } from './contestants.js';
-import { DATABASES } from './databases.js';
-import type { DatabaseName } from './databases.js';
+import { DATABASES, STATISTICS } from './databases.js';
+import type { DatabaseName, Statistics } from './databases.js';
+import { MODES } from './measure.js';
+import type { MeasureSettings } from './measure.js';
 import { WORKLOADS } from './workloads.js';
 import type { Workload } from './workloads.js';
 
-export interface BenchOptions {
+export interface BenchOptions extends MeasureSettings {
   readonly databases: readonly DatabaseName[];
   readonly workloads: readonly Workload[];
   readonly contestants: readonly Contestant[];
-  readonly seconds: number;
-  readonly rounds: number;
-  readonly warmUp: number;
-  /** Whether SQLite has statistics of the seeded rows (`ANALYZE`). PostgreSQL always has them. */
-  readonly analyze: boolean;
+  readonly statistics: readonly Statistics[];
   /** The output file for the numbers as JSON. */
   readonly json: string | undefined;
   /** The output file for the printed report, as Markdown. */
@@ -29,24 +27,33 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       workloads: { type: 'string' },
       servers: { type: 'string' },
       database: { type: 'string' },
-      seconds: { type: 'string' },
-      rounds: { type: 'string' },
-      'warm-up': { type: 'string' },
-      analyze: { type: 'boolean' },
+      modes: { type: 'string' },
+      processes: { type: 'string', default: '5' },
+      rounds: { type: 'string', default: '2' },
+      requests: { type: 'string', default: '3000' },
+      first: { type: 'string', default: '5000' },
+      settle: { type: 'string', default: '10000' },
+      statistics: { type: 'string' },
       json: { type: 'string' },
       out: { type: 'string' },
     },
   });
   const names = CONTESTANTS.map(({ name }) => name);
-  const chosen = chooseFrom(names, values.servers, 'servers');
+  const chosen =
+    values.servers === undefined
+      ? CONTESTANTS.filter(({ extra }) => !extra).map(({ name }) => name)
+      : chooseFrom(names, values.servers === 'all' ? undefined : values.servers, 'servers');
   return {
     databases: chooseFrom(DATABASES, values.database, 'database'),
     workloads: chooseFrom(WORKLOADS, values.workloads, 'workloads'),
     contestants: CONTESTANTS.filter(({ name }) => chosen.includes(name)),
-    seconds: positive(values.seconds ?? '2', 'seconds'),
-    rounds: positive(values.rounds ?? '5', 'rounds'),
-    warmUp: positive(values['warm-up'] ?? '3', 'warm-up'),
-    analyze: values.analyze === true,
+    modes: chooseFrom(MODES, values.modes, 'modes'),
+    processes: positive(values.processes, 'processes'),
+    rounds: positive(values.rounds, 'rounds'),
+    requests: positive(values.requests, 'requests'),
+    first: positive(values.first, 'first'),
+    settle: positive(values.settle, 'settle'),
+    statistics: chooseFrom(STATISTICS, values.statistics ?? 'with', 'statistics'),
     json: values.json,
     out: values.out,
   };

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { basename, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, resolve } from 'node:path';
+import type { Contestant } from './contestants.js';
 import { serverCommand } from './cores.js';
+import type { BenchDatabase } from './databases.js';
 import { ROOT } from './root.js';
 import type { Report } from './servers/serve.js';
 
@@ -24,9 +25,6 @@ export interface RunningServer {
 
 const START_LIMIT = 120_000;
 
-/** Of this build also for servers of another commit. */
-const OPTIMIZE_NEXT_TICK = pathToFileURL(join(ROOT, 'dist/bench/optimize-next-tick.js')).href;
-
 let started = 0;
 
 /**
@@ -44,7 +42,6 @@ export async function startServer(
     cwd: ROOT,
     env: {
       ...process.env,
-      NODE_OPTIONS: `--import=${OPTIMIZE_NEXT_TICK} ${process.env.NODE_OPTIONS ?? ''}`,
       ...environment,
       NODE_ENV: 'production',
       TZ: 'UTC',
@@ -61,6 +58,13 @@ export async function startServer(
     usage: () => askUsage(child),
     stop: () => stopped(child),
   };
+}
+
+export function startContestant(
+  { file, environment }: Contestant,
+  database: Pick<BenchDatabase, 'environment'>,
+): Promise<RunningServer> {
+  return startServer(file, { ...database.environment, ...environment });
 }
 
 function firstReport(child: ChildProcess): Promise<Extract<Report, { readonly kind: 'listening' }>> {

@@ -1,5 +1,8 @@
-import { changedText, newChoice } from './workloads.js';
+import { RANGE_WIDTH } from './rows.js';
+import { lowestOf, writes } from './workloads.js';
 import type { Order, Workload } from './workloads.js';
+import { bodyOf, changedText, newChoice, targetOf } from './writes.js';
+import type { WriteOrder } from './writes.js';
 
 export interface StyledRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
@@ -41,13 +44,38 @@ function listOf(answer: Json | undefined): readonly Fields[] {
   );
 }
 
+/** Rows of a page also have the number of all rows as `of`. */
+function rowsOf(answer: Json): readonly Fields[] {
+  const [page] = Array.isArray(answer) ? [] : listOf(answer);
+  if (page?.results === undefined) return listOf(answer);
+  return listOf(page.results).map((row) => ({ ...row, of: page.count ?? null }));
+}
+
 function newChoiceWithKey(n: number): object {
   const { question, ...rest } = newChoice(n);
   return { ...rest, question_id: question };
 }
 
+function restifyWrite(order: WriteOrder): StyledRequest {
+  const { action, table } = targetOf(order.workload);
+  const app = table === 'choice' || table === 'question' ? 'polls' : 'depot';
+  const path = `/rest/v1/${app}/${table}/`;
+  const body = bodyOf(order);
+  if (action === 'update') return write('PATCH', `${path}${order.n}/`, body);
+  return write('POST', action === 'upsert' ? `${path}?upsert=true` : path, body);
+}
+
+function plainWrite(order: WriteOrder): StyledRequest {
+  const { action, table } = targetOf(order.workload);
+  const path = `/${table}s`;
+  if (table === 'choice') return write('POST', path, newChoiceWithKey(order.n));
+  if (action === 'update') return write('PATCH', `${path}/${order.n}`, bodyOf(order));
+  return write('POST', action === 'create' ? path : `${path}/${action}`, bodyOf(order));
+}
+
 export const RESTIFY: Style = {
   requestFor({ workload, n, version }) {
+    if (writes(workload)) return restifyWrite({ workload, n, version });
     switch (workload) {
       case 'constant':
         return undefined;
@@ -59,23 +87,28 @@ export const RESTIFY: Style = {
         return get('/rest/v1/polls/choice/');
       case 'filter':
         return get(`/rest/v1/polls/choice/?votes=${n}&ordering=-choice_text`);
+      case 'range':
+        return get(
+          `/rest/v1/lab/measurement/?value__gte=${lowestOf(n)}&value__lt=${lowestOf(n) + RANGE_WIDTH}&ordering=-value`,
+        );
+      case 'page':
+        return get(`/rest/v1/blog/post/?page=${n}`);
+      case 'page-json':
+        return get(`/rest/v1/lab/device/?page=${n}`);
       case 'nested':
         return get(`/rest/v1/polls/question/${n}/choices/`);
       case 'through':
         return get(`/rest/v1/edu/student/${n}/course_set/`);
-      case 'create':
-        return write('POST', '/rest/v1/polls/choice/', newChoice(n));
-      case 'update':
-        return write('PATCH', `/rest/v1/polls/question/${n}/`, { question_text: changedText(n, version) });
       default:
         return workload satisfies never;
     }
   },
-  rows: listOf,
+  rows: rowsOf,
 };
 
 export const PLAIN: Style = {
   requestFor({ workload, n, version }) {
+    if (writes(workload)) return plainWrite({ workload, n, version });
     switch (workload) {
       case 'constant':
         return get('/constant');
@@ -87,20 +120,53 @@ export const PLAIN: Style = {
         return get('/choices');
       case 'filter':
         return get(`/choices?votes=${n}&ordering=-choice_text`);
+      case 'range':
+        return get(`/measurements?from=${lowestOf(n)}&to=${lowestOf(n) + RANGE_WIDTH}&ordering=-value`);
+      case 'page':
+        return get(`/posts?page=${n}`);
+      case 'page-json':
+        return get(`/devices?page=${n}`);
       case 'nested':
         return get(`/questions/${n}/choices`);
       case 'through':
         return get(`/students/${n}/enrolments`);
-      case 'create':
-        return write('POST', '/choices', newChoiceWithKey(n));
-      case 'update':
-        return write('PATCH', `/questions/${n}`, { question_text: changedText(n, version) });
       default:
         return workload satisfies never;
     }
   },
-  rows: (answer) => listOf(answer).map(withKeys),
+  rows: (answer) => rowsOf(answer).map(withKeys),
 };
+
+/** Lists below a parent that is looked up by a statement of its own; the rest is as in `PLAIN`. */
+export const CHECKED: Style = {
+  requestFor(order) {
+    const { workload } = order;
+    const request = workload === 'nested' || workload === 'through' ? PLAIN.requestFor(order) : undefined;
+    return request && { ...request, path: `${request.path}/checked` };
+  },
+  rows: (answer, workload) => PLAIN.rows(answer, workload),
+};
+
+/** The workloads that all contestants may have: for the others, other packages and the limits are not written. */
+export const COMMON: readonly Workload[] = [
+  'constant',
+  'retrieve',
+  'list-100',
+  'list-10000',
+  'filter',
+  'nested',
+  'through',
+  'create',
+  'update',
+];
+
+/** The same for these workloads, and none for others. */
+export function only(style: Style, workloads: readonly Workload[]): Style {
+  return {
+    requestFor: (order) => (workloads.includes(order.workload) ? style.requestFor(order) : undefined),
+    rows: (answer, workload) => style.rows(answer, workload),
+  };
+}
 
 /** The plain paths, with an explicit order, which the others have by default. */
 export const DATAUI: Style = {
@@ -119,7 +185,7 @@ export const DATAUI: Style = {
       case 'through':
         return get(`/students/${order.n}/enrolments?sort=id,ASC`);
       default:
-        return PLAIN.requestFor(order);
+        return COMMON.includes(order.workload) ? PLAIN.requestFor(order) : undefined;
     }
   },
   rows: (answer, workload) => PLAIN.rows(answer, workload),
@@ -173,7 +239,7 @@ export const JSON_API: Style = {
           data: { type: 'question', id: String(n), attributes: { question_text: changedText(n, version) } },
         });
       default:
-        return workload satisfies never;
+        return undefined;
     }
   },
   rows: (answer) =>
@@ -200,7 +266,7 @@ export const KAVO: Style = {
       case 'through':
         return get(`/enrolments?filter[student_id][eq]=${n}&sort=id&limit=100`);
       default:
-        return PLAIN.requestFor(order);
+        return COMMON.includes(order.workload) ? PLAIN.requestFor(order) : undefined;
     }
   },
   rows: (answer) => {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SQLITE_OPTION } from './sqlite-driver.cjs';
+import { SQLITE_OPTION } from './sqlite-package.cjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [program = 'run', ...options] = process.argv.slice(2);

@@ -87,4 +87,10 @@ await Promise.all([
   }),
   bundleTypes(),
 ]);
+for (const name of ['index.js', 'index.cjs']) {
+  // esbuild escapes texts, but not regular expressions.
+  const [found] = /[^\0-\x7f].*/.exec(readFileSync(join(root, 'dist', name), 'utf8')) ?? [];
+  if (found !== undefined)
+    throw new Error(`dist/${name} is not ASCII, which doubles its size in memory: ${found}`);
+}
 copyFileSync(join(root, 'ui/assets.cjs'), join(root, 'dist/page-assets.cjs'));

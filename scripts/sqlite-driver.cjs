@@ -3,16 +3,12 @@
 // node --require ./scripts/sqlite-driver.cjs <program>. Version 12 aborts processes on Node 24, and 13 needs Node 22
 // (decision 5). The sample application, the tests and the benchmark run with it.
 const { registerHooks } = require('node:module');
+const { isInternalThread } = require('node:worker_threads');
 
-const PACKAGE = 'better-sqlite3';
-/** The package of SQLite's driver on this Node. */
-const SQLITE_PACKAGE = Number(process.versions.node.split('.')[0]) >= 22 ? 'better-sqlite3-13' : PACKAGE;
-/** The option of Node by which a process that is started loads this file. Empty where nothing is to be replaced. */
-const SQLITE_OPTION = SQLITE_PACKAGE === PACKAGE ? '' : `--require ${JSON.stringify(__filename)}`;
+const { PACKAGE, SQLITE_PACKAGE } = require('./sqlite-package.cjs');
 
-if (SQLITE_PACKAGE !== PACKAGE)
+// The thread in which Node runs asynchronous hooks of modules loads this file too, and Node 22 has no synchronous hooks there.
+if (SQLITE_PACKAGE !== PACKAGE && isInternalThread !== true)
   registerHooks({
     resolve: (specifier, context, next) => next(specifier === PACKAGE ? SQLITE_PACKAGE : specifier, context),
   });
-
-module.exports = { SQLITE_OPTION, SQLITE_PACKAGE };

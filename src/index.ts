@@ -6,7 +6,8 @@ export type { RestifyModuleOptions } from './restify.options.js';
 
 export { Restify, restify } from './decorators/restify.decorator.js';
 export type { FieldType } from './core/schema/field-type.js';
-export type { ExpandPathOf, PathOf, PropertyOf, RestifyOptions } from './decorators/model-options.js';
+export type { PathOf, PropertyOf } from './core/schema/entity-paths.js';
+export type { ExpandPathOf, RestifyOptions } from './decorators/model-options.js';
 
 export { RestifyResources } from './nest/restify-resources.service.js';
 export type {
@@ -42,29 +43,30 @@ export type {
 export { FieldFilter } from './features/filtering/field-filter.js';
 export { FilterSet } from './features/filtering/filter-set.js';
 export type { FilterParameters } from './features/filtering/filter-set.js';
-export type { CustomFilter, ParameterKind } from './core/contracts/custom-filter.js';
+export type { CustomFilter, ParameterKind } from './core/contracts/filters.js';
 export type { QueryLimits } from './core/schema/limits.js';
-export type { ParameterNames } from './core/schema/parameter-names.js';
+export type { ParameterNames } from './core/schema/resource-schema.js';
 export { SearchFilter } from './features/filtering/search-filter.js';
 export { OrderingFilter } from './features/filtering/ordering-filter.js';
-export { JsonServerFilter } from './features/filtering/json-server-filter.js';
-export { JsonServerSearch } from './features/filtering/json-server-search.js';
-export { JsonServerOrdering } from './features/filtering/json-server-ordering.js';
-export { JsonServerPagination } from './features/pagination/json-server-pagination.js';
-export type { JsonServerOptions } from './features/pagination/json-server-pagination.js';
+export {
+  JsonServerFilter,
+  JsonServerOrdering,
+  JsonServerSearch,
+} from './features/filtering/json-server-filters.js';
+export type { FilterBackend, FilterContext, FilterResult, ListKind } from './core/contracts/filters.js';
+export {
+  JsonServerPagination,
+  LimitOffsetPagination,
+  PageNumberPagination,
+} from './features/pagination/offset-pagination.js';
 export type {
-  FilterBackend,
-  FilterContext,
-  FilterResult,
-  ListKind,
-} from './core/contracts/filter-backend.js';
-export { LimitOffsetPagination } from './features/pagination/limit-offset-pagination.js';
-export type { LimitOffsetOptions } from './features/pagination/limit-offset-pagination.js';
-export { PageNumberPagination } from './features/pagination/page-number-pagination.js';
-export type { PageNumberOptions } from './features/pagination/page-number-pagination.js';
+  JsonServerOptions,
+  LimitOffsetOptions,
+  PageNumberOptions,
+} from './features/pagination/offset-pagination.js';
 export { CursorPagination } from './features/pagination/cursor-pagination.js';
 export type { CursorOptions } from './features/pagination/cursor-pagination.js';
-export type { PageOptions } from './features/pagination/pagination-options.js';
+export type { PageOptions } from './features/pagination/standard-pagination.js';
 export type {
   CountResult,
   CountKind,
@@ -86,13 +88,12 @@ export { CsvRenderer } from './features/rendering/csv-renderer.js';
 export type { CsvOptions } from './features/rendering/csv-renderer.js';
 export { NdjsonRenderer } from './features/rendering/ndjson-renderer.js';
 export type { RenderedRows, Renderer } from './core/contracts/renderer.js';
-export type { ErrorContext, ErrorListener } from './core/contracts/error-listener.js';
-export type { ErrorFormat } from './core/contracts/error-format.js';
+export type { ErrorContext, ErrorFormat, ErrorListener } from './core/contracts/errors.js';
 export type { FieldSelectionOptions } from './core/contracts/field-selection.js';
 export type { BulkOperation, BulkOptions } from './core/contracts/bulk.js';
 export type { ConditionalOptions } from './core/contracts/conditional.js';
 export type { IdempotencyOptions } from './core/contracts/idempotency.js';
-export { IdempotencyRecord } from './adapters/typeorm/idempotency/idempotency-record.js';
+export { IdempotencyRecord } from './adapters/typeorm/idempotency/typeorm-response-store.js';
 export { and, or, where } from './core/query/row-filter.js';
 export type { Lookup } from './core/query/lookups.js';
 export type { RowFilter } from './core/query/row-filter.js';
@@ -115,7 +116,16 @@ export {
   ModelPermissions,
   ModelPermissionsOrAnonReadOnly,
 } from './features/permissions/built-in-permissions.js';
-export { allow, deny, hide } from './core/contracts/permission.js';
+export {
+  ActorPermissionSource,
+  allOf,
+  allow,
+  anyOf,
+  deny,
+  hide,
+  not,
+  PermissionSource,
+} from './core/contracts/permission.js';
 export type {
   AccessContext,
   Allowance,
@@ -125,9 +135,7 @@ export type {
   Permission,
   Denial,
 } from './core/contracts/permission.js';
-export { allOf, anyOf, not } from './core/contracts/permission-expression.js';
-export type { PermissionClass, PermissionExpression } from './core/contracts/permission-expression.js';
-export { ActorPermissionSource, PermissionSource } from './core/contracts/permission-source.js';
+export type { PermissionClass, PermissionExpression } from './core/contracts/permission.js';
 
 export { basic, guard, strategy } from './core/contracts/authentication.js';
 export type {
@@ -139,7 +147,7 @@ export type {
   NamedAuthentication,
   VerifyBasic,
 } from './core/contracts/authentication.js';
-export { timingSafeEqual } from './features/authentication/timing-safe-equal.js';
+export { timingSafeEqual } from './features/authentication/credentials.js';
 
 export { ResourceController } from './nest/resource.controller.js';
 export type { Write } from './nest/resource.controller.js';
@@ -167,12 +175,10 @@ export type {
   ValueKind,
 } from './core/contracts/route-description.js';
 
-export type { GuardLike } from './core/contracts/guard.js';
-export type { InterceptorLike } from './core/contracts/interceptor.js';
-export type { PipeLike } from './core/contracts/pipe.js';
+export type { GuardLike, InterceptorLike, PipeLike } from './core/contracts/enhancers.js';
 export type { Throttle } from './core/contracts/throttle.js';
 
-export type { Actor } from './core/schema/actor.js';
+export type { Actor } from './core/schema/caller.js';
 export type { Field } from './core/schema/field.js';
 export type { Method, Operation } from './core/schema/operation.js';
 export type { Resource } from './core/schema/resource.js';

@@ -11,22 +11,23 @@ import type {
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { warnOfMissingIndexes } from './nest/missing-indexes.js';
+import type { Server } from 'node:net';
+import { warnOfUnusable, warnOfMissingIndexes } from './nest/late-warnings.js';
 import { bootstrapApi, validateOffline } from './nest/bootstrap.js';
-import { failFast } from './nest/early-validation.js';
-import { readOptions } from './nest/read-options.js';
+import { failFast, readOptions } from './nest/early-validation.js';
 import type { FeatureLabel } from './nest/create-compiler-input.js';
 import { AwaitedPrefix, checkUnknownEntities } from './nest/unknown-entities.js';
 import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';
-import { applicationConfigOf, globalEnhancers } from './nest/global-enhancers.js';
-import { SubstituteInterceptor } from './nest/substitute.interceptor.js';
+import { applicationConfigOf, globalEnhancers } from './nest/application-config.js';
+import { SubstituteInterceptor } from './nest/controller-enhancers.js';
+import { describeUnknownSockets, probeHttpSockets } from './internals/node.js';
 import { OpenSockets } from './http/open-sockets.js';
 import { resolvePlatform } from './http/resolve-platform.js';
 import { RestifyOperations } from './nest/restify-operations.service.js';
 import { RestifyOpenApi } from './nest/restify-openapi.service.js';
 import { RestifyResources } from './nest/restify-resources.service.js';
-import { runGuard } from './nest/run-guard.js';
+import { runGuard } from './nest/authentication-guards.js';
 import { RestifyUrls } from './nest/restify-urls.service.js';
 import { RestServer } from './http/rest-server.js';
 import {
@@ -80,6 +81,7 @@ export class RestifyCoreModule
 {
   private sockets: OpenSockets | undefined;
   private hasRoutes = false;
+  private hasMiddleware = true;
 
   constructor(
     @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
@@ -91,7 +93,10 @@ export class RestifyCoreModule
   configure(): void {
     this.hasRoutes = true;
     SubstituteInterceptor.add(applicationConfigOf(this.moduleRef), this.server);
-    this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer());
+    const sockets = probeHttpSockets();
+    if (sockets) this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer(), sockets);
+    else this.server.log.warn(describeUnknownSockets());
+    this.hasMiddleware = this.platform().hasMiddleware(this.adapterHost.httpAdapter);
     this.platform().registerBeforeRoutes(this.adapterHost.httpAdapter, this.server);
   }
 
@@ -111,6 +116,11 @@ export class RestifyCoreModule
   /** Called by Nest when all modules are initialised. Does not wait for the database. */
   onApplicationBootstrap(): void {
     void warnOfMissingIndexes(this.server);
+    if (!this.hasRoutes) return;
+    const { moduleRef, hasMiddleware } = this;
+    (this.adapterHost.httpAdapter.getHttpServer() as Server).once('listening', () => {
+      void warnOfUnusable(this.server, { moduleRef, hasMiddleware });
+    });
   }
 
   /** Called by Nest before it closes the server. */

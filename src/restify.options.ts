@@ -3,15 +3,11 @@ import type { Authentication, AuthenticationThrottle } from './core/contracts/au
 import type { ConditionalOptions } from './core/contracts/conditional.js';
 import type { IdempotencyOptions } from './core/contracts/idempotency.js';
 import type { Pagination } from './core/contracts/pagination.js';
-import type { ParameterNames } from './core/schema/parameter-names.js';
-import type { ErrorListener } from './core/contracts/error-listener.js';
-import type { ErrorFormat } from './core/contracts/error-format.js';
+import type { ParameterNames } from './core/schema/resource-schema.js';
+import type { ErrorListener, ErrorFormat } from './core/contracts/errors.js';
 import type { Renderer } from './core/contracts/renderer.js';
-import type { Hiding } from './core/contracts/permission.js';
-import type { PermissionExpression } from './core/contracts/permission-expression.js';
-import type { GuardLike } from './core/contracts/guard.js';
-import type { InterceptorLike } from './core/contracts/interceptor.js';
-import type { PipeLike } from './core/contracts/pipe.js';
+import type { Hiding, PermissionExpression } from './core/contracts/permission.js';
+import type { GuardLike, InterceptorLike, PipeLike } from './core/contracts/enhancers.js';
 import type { Throttle } from './core/contracts/throttle.js';
 import {
   ACQUIRE_TIMEOUT,
@@ -23,7 +19,7 @@ import {
 } from './core/schema/limits.js';
 import type { BrowsableOptions } from './core/contracts/browsable.js';
 import type { QueryLimits } from './core/schema/limits.js';
-import type { FilterBackend } from './core/contracts/filter-backend.js';
+import type { FilterBackend } from './core/contracts/filters.js';
 import type { FieldSelectionOptions } from './core/contracts/field-selection.js';
 
 /** The options that a prefix and a model have in common; those of the model have precedence. */

@@ -130,6 +130,16 @@ export class EveryLine {
   @Column() product: number;
 }
 
+/** The same orders, without pagination. */
+@Restify({ app: 'growth', name: 'everyorder', orderingFields: ['customer.name'] })
+@Entity({ name: 'growth_order', synchronize: false })
+export class EveryOrder {
+  @PrimaryColumn() id: number;
+  @ManyToOne(() => Customer, { nullable: false })
+  @JoinColumn({ name: 'customer_id' })
+  customer: Relation<Customer>;
+}
+
 @Restify({ app: 'growth' })
 @Entity('growth_tag')
 export class Tag {
@@ -137,4 +147,4 @@ export class Tag {
   @ManyToMany(() => Order, (order) => order.tags) orders: Relation<Order[]>;
 }
 
-export const ENTITIES = [Customer, GreetedCustomer, Order, OwnOrder, Line, EveryLine, Tag];
+export const ENTITIES = [Customer, GreetedCustomer, Order, OwnOrder, Line, EveryLine, EveryOrder, Tag];

@@ -1,13 +1,11 @@
 import { createConnection } from 'mysql2/promise';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { DataSourceOptions } from 'typeorm';
-import { ROOT } from '../root.js';
-import type * as Launching from '../../test/support/launch-mariadb.cjs';
+import { findMariadb } from '../databases/find-mariadb.js';
 import type { GrowthDatabase } from './fill-tables.js';
 
 /** An empty database for one run. `drop` removes it. */
@@ -68,14 +66,8 @@ async function openPostgres(): Promise<GrowthPlace> {
 
 /** A database of the server of the tests, or of one that is started from installed binaries. */
 async function openMariadb(): Promise<GrowthPlace> {
-  const { launchMariadb } = createRequire(import.meta.url)(
-    join(ROOT, 'test/support/launch-mariadb.cjs'),
-  ) as typeof Launching;
-  const given = process.env.RESTIFY_TEST_MARIADB;
-  const launched = given === undefined ? await launchMariadb() : undefined;
-  const uri = given ?? launched?.url;
-  if (uri === undefined) throw new Error('MariaDB is not installed, and RESTIFY_TEST_MARIADB is not set');
-  const url = new URL(uri.replace(/^mariadb:/, 'mysql:'));
+  const server = await findMariadb();
+  const { url } = server;
   const database = freshName();
   const run = async (sql: string): Promise<void> => {
     const connection = await createConnection({ uri: url.href, connectTimeout: 3000 });
@@ -88,7 +80,7 @@ async function openMariadb(): Promise<GrowthPlace> {
     options: { type: 'mariadb', url: own.href, charset: 'utf8mb4' },
     drop: async () => {
       await run(`DROP DATABASE \`${database}\``);
-      await launched?.stop();
+      await server.stop();
     },
   };
 }

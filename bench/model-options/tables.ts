@@ -4,12 +4,12 @@ import { CATEGORIES } from './rows.js';
 import type { Item } from './rows.js';
 import { READERS, USERS } from './users.js';
 import { PLAIN_EXTRA } from './variants.js';
-import type { Variant } from './variants.js';
+import type { MeasuredDatabase, Variant } from './variants.js';
 
 const ROWS_PER_STATEMENT = 500;
 
 /** The tables to which items refer. */
-export async function createParents(database: BenchDatabase): Promise<void> {
+export async function createParents(database: BenchDatabase<MeasuredDatabase>): Promise<void> {
   await database.run('CREATE TABLE @category (id integer PRIMARY KEY, name varchar(100) NOT NULL)');
   await database.run(
     'CREATE TABLE @owner (id integer PRIMARY KEY, name varchar(100) NOT NULL, email varchar(100) NOT NULL, active boolean NOT NULL)',
@@ -24,7 +24,7 @@ export async function createParents(database: BenchDatabase): Promise<void> {
 
 /** Creates the table of one variant with its rows, and with statistics on PostgreSQL, where autovacuum would update them. */
 export async function createItems(
-  database: BenchDatabase,
+  database: BenchDatabase<MeasuredDatabase>,
   {
     variant,
     table,
@@ -61,12 +61,12 @@ export async function createItems(
 }
 
 /** Removes what the creating users have inserted. */
-export async function removeCreated(database: BenchDatabase, table: string): Promise<void> {
+export async function removeCreated(database: BenchDatabase<MeasuredDatabase>, table: string): Promise<void> {
   await database.run(`DELETE FROM @${table} WHERE owner_id > ${READERS}`);
   if (database.name === 'postgres') await database.run(`VACUUM ANALYZE @${table}`);
 }
 
-function keyType({ name }: BenchDatabase, { uuidKey }: Variant): string {
+function keyType({ name }: BenchDatabase<MeasuredDatabase>, { uuidKey }: Variant): string {
   if (name === 'sqlite')
     return uuidKey ? 'varchar PRIMARY KEY NOT NULL' : 'integer PRIMARY KEY AUTOINCREMENT';
   return uuidKey ? 'uuid PRIMARY KEY DEFAULT gen_random_uuid()' : 'serial PRIMARY KEY';
@@ -75,7 +75,7 @@ function keyType({ name }: BenchDatabase, { uuidKey }: Variant): string {
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /** A value as SQL, in the form in which TypeORM stores it. */
-function literal({ name }: BenchDatabase, value: Json): string {
+function literal({ name }: BenchDatabase<MeasuredDatabase>, value: Json): string {
   if (value === null) return 'NULL';
   if (typeof value === 'number') return String(value);
   if (typeof value === 'boolean') return name === 'sqlite' ? String(Number(value)) : String(value);

@@ -1,8 +1,10 @@
-import type { DatabaseName } from '../databases.js';
+import type { SQLITE_AND_POSTGRES } from '../databases.js';
 import type { Json } from '../styles.js';
 import type { Random } from './random.js';
 import { basicHeader, bearerHeader } from './users.js';
 import type { User } from './users.js';
+
+export type MeasuredDatabase = (typeof SQLITE_AND_POSTGRES)[number];
 
 /** The plain model, each option alone, and a model with many options, by this package and hand-written. */
 export const VARIANT_NAMES = [
@@ -42,7 +44,7 @@ export const VARIANT_NAMES = [
 ] as const;
 export type VariantName = (typeof VARIANT_NAMES)[number];
 
-type SqlTypes = Readonly<Record<DatabaseName, string>>;
+type SqlTypes = Readonly<Record<MeasuredDatabase, string>>;
 
 /** The column that replaces the text column `extra` of the plain model. */
 interface ExtraColumn {
@@ -54,7 +56,7 @@ export interface Variant {
   readonly name: VariantName;
   readonly title: string;
   /** Default: both. */
-  readonly databases?: readonly DatabaseName[];
+  readonly databases?: readonly MeasuredDatabase[];
   readonly extra?: ExtraColumn;
   readonly uuidKey?: true;
   /** Columns in addition to those of the plain model, filled by their defaults. */

@@ -2,8 +2,22 @@ import { Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryGeneratedColum
 
 export type EntityClass = new () => object;
 
-/** Entities with 8 columns and 2 relations, in a ring: each belongs to the previous one, and has many of the next one. */
-export function makeEntities(count: number): EntityClass[] {
+/** The names of the relations: half of them belong to a parent, the other half have its children. */
+export interface RelationNames {
+  readonly parent: string;
+  readonly children: string;
+}
+
+/** The names of that many relations, in pairs. */
+export function relationNames(relations: number): RelationNames[] {
+  return Array.from({ length: relations / 2 }, (_, at) => {
+    const suffix = at === 0 ? '' : String(at + 1);
+    return { parent: `parent${suffix}`, children: `children${suffix}` };
+  });
+}
+
+/** Entities with 8 columns, in a ring: each belongs to the previous ones, and has many of the next ones. */
+export function makeEntities(count: number, relations = 2): EntityClass[] {
   const classes = Array.from({ length: count }, (_, at) => namedClass(`Model${at}`));
   for (const [at, model] of classes.entries()) {
     const prototype = model.prototype as object;
@@ -11,12 +25,13 @@ export function makeEntities(count: number): EntityClass[] {
     for (const name of ['name', 'title', 'note']) Column({ type: 'varchar', length: 100 })(prototype, name);
     for (const name of ['rank', 'size', 'weight']) Column({ type: 'integer' })(prototype, name);
     Column({ type: 'boolean' })(prototype, 'active');
-    ManyToOne(() => classes[(at + count - 1) % count] ?? model, 'children', { nullable: true })(
-      prototype,
-      'parent',
-    );
-    JoinColumn({ name: 'parent_id' })(prototype, 'parent');
-    OneToMany(() => classes[(at + 1) % count] ?? model, 'parent')(prototype, 'children');
+    for (const [distance, { parent, children }] of relationNames(relations).entries()) {
+      const neighbour = (step: number): EntityClass =>
+        classes[(((at + step * (distance + 1)) % count) + count) % count] ?? model;
+      ManyToOne(() => neighbour(-1), children, { nullable: true })(prototype, parent);
+      JoinColumn({ name: `${parent}_id` })(prototype, parent);
+      OneToMany(() => neighbour(1), parent)(prototype, children);
+    }
     Entity(model.name.toLowerCase())(model);
   }
   return classes;

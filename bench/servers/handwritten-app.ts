@@ -19,6 +19,8 @@ import { Type } from 'class-transformer';
 import { IsDate, IsIn, IsInt, IsOptional, IsString, MaxLength } from 'class-validator';
 import { QueryFailedError, Repository } from 'typeorm';
 import { dataSourceOptions } from './data-source-options.js';
+import { PAGE_ENTITIES, PageModule } from './handwritten-pages.js';
+import { WRITTEN_ENTITIES, WriteModule } from './handwritten-writes.js';
 import { Choice, Enrolment, PLAIN_ENTITIES, Question, Student } from './plain-entities.js';
 
 class UpdateQuestion {
@@ -78,8 +80,20 @@ class QuestionService {
     return this.questions.save(Object.assign(await this.findOne(id), changes));
   }
 
+  /** One statement, unless there are no rows: only then the parent may be missing. */
   async choicesOf(id: number): Promise<Choice[]> {
+    const rows = await this.findChoices(id);
+    if (rows.length === 0 && !(await this.questions.existsBy({ id }))) throw new NotFoundException();
+    return rows;
+  }
+
+  /** The form with two statements, which is often written too. */
+  async choicesAfterCheck(id: number): Promise<Choice[]> {
     if (!(await this.questions.existsBy({ id }))) throw new NotFoundException();
+    return this.findChoices(id);
+  }
+
+  private findChoices(id: number): Promise<Choice[]> {
     return this.choices.find({ where: { question_id: id }, order: { id: 'ASC' } });
   }
 }
@@ -119,7 +133,17 @@ class StudentService {
   }
 
   async enrolmentsOf(id: number): Promise<Enrolment[]> {
+    const rows = await this.findEnrolments(id);
+    if (rows.length === 0 && !(await this.students.existsBy({ id }))) throw new NotFoundException();
+    return rows;
+  }
+
+  async enrolmentsAfterCheck(id: number): Promise<Enrolment[]> {
     if (!(await this.students.existsBy({ id }))) throw new NotFoundException();
+    return this.findEnrolments(id);
+  }
+
+  private findEnrolments(id: number): Promise<Enrolment[]> {
     return this.enrolments.find({ where: { student_id: id }, order: { id: 'ASC' } });
   }
 }
@@ -141,6 +165,11 @@ class QuestionController {
   @Get(':id/choices')
   choices(@Param('id', ParseIntPipe) id: number): Promise<Choice[]> {
     return this.questions.choicesOf(id);
+  }
+
+  @Get(':id/choices/checked')
+  choicesAfterCheck(@Param('id', ParseIntPipe) id: number): Promise<Choice[]> {
+    return this.questions.choicesAfterCheck(id);
   }
 }
 
@@ -172,11 +201,22 @@ class StudentController {
   enrolments(@Param('id', ParseIntPipe) id: number): Promise<Enrolment[]> {
     return this.students.enrolmentsOf(id);
   }
+
+  @Get(':id/enrolments/checked')
+  enrolmentsAfterCheck(@Param('id', ParseIntPipe) id: number): Promise<Enrolment[]> {
+    return this.students.enrolmentsAfterCheck(id);
+  }
 }
 
 @Module({
   imports: [
-    TypeOrmModule.forRoot({ ...dataSourceOptions(), entities: PLAIN_ENTITIES, retryAttempts: 0 }),
+    TypeOrmModule.forRoot({
+      ...dataSourceOptions(),
+      entities: [...PLAIN_ENTITIES, ...PAGE_ENTITIES, ...WRITTEN_ENTITIES],
+      retryAttempts: 0,
+    }),
+    PageModule,
+    WriteModule,
     TypeOrmModule.forFeature(PLAIN_ENTITIES),
   ],
   controllers: [QuestionController, ChoiceController, StudentController],

@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openRawDatabase } from './raw-database.js';
+import { connectRaw, openRawDatabase } from './raw-database.js';
 import type { RawDatabase } from './raw-database.js';
+import { readPage } from './raw-pages.js';
+import { openRawWrites } from './raw-writes.js';
+import type { RawWrite } from './raw-writes.js';
 import { serve } from './serve.js';
 
 interface Answer {
@@ -13,19 +16,30 @@ const ID = /^\/(questions|students)\/(\d+)(?:\/(\w+))?$/;
 const NOT_FOUND: Answer = { status: 404 };
 
 /** Without a framework: as little code as possible between the socket and the driver. */
-async function answer(request: IncomingMessage, database: RawDatabase): Promise<Answer> {
+async function answer(
+  request: IncomingMessage,
+  database: RawDatabase,
+  writeOther: RawWrite,
+): Promise<Answer> {
   const { method = '', url = '' } = request;
-  if (method === 'GET') return handleGet(url, database);
+  if (method === 'GET') return handleGet(request, database);
   const body = parseJsonObject(await textOf(request));
   if (body === undefined) return { status: 400 };
   if (method === 'POST' && url === '/choices') return create(body, database);
   const [, , id] = ID.exec(url) ?? [];
-  if (method !== 'PATCH' || id === undefined) return NOT_FOUND;
+  if (method !== 'PATCH' || id === undefined)
+    return answerWritten(request, await writeOther(method, url, body));
   if (typeof body.question_text !== 'string' || body.question_text.length > 200) return { status: 400 };
   return one(await database.updateQuestion([body.question_text, Number(id)]));
 }
 
-async function handleGet(url: string, database: RawDatabase): Promise<Answer> {
+function answerWritten({ method, url }: IncomingMessage, body: object | undefined): Answer {
+  if (body === undefined) return { status: 400 };
+  return { status: method === 'PATCH' || url === '/wares/upsert' ? 200 : 201, body };
+}
+
+async function handleGet(request: IncomingMessage, database: RawDatabase): Promise<Answer> {
+  const { url = '' } = request;
   const [, collection, id, nested] = ID.exec(url) ?? [];
   if (id !== undefined && nested === undefined) return one(await database.question([Number(id)]));
   if (id !== undefined) {
@@ -33,16 +47,16 @@ async function handleGet(url: string, database: RawDatabase): Promise<Answer> {
       collection === 'questions'
         ? [database.question, database.choicesOf]
         : [database.student, database.enrolmentsOf];
-    if ((await exists([Number(id)])).length === 0) return NOT_FOUND;
-    return { status: 200, body: await rows([Number(id)]) };
+    const body = await rows([Number(id)]);
+    return body.length === 0 && (await exists([Number(id)])).length === 0 ? NOT_FOUND : { status: 200, body };
   }
   if (url === '/constant') return { status: 200, body: { id: 1, question_text: 'constant' } };
   if (url === '/students') return { status: 200, body: await database.students([]) };
   if (url === '/choices') return { status: 200, body: await database.choices([]) };
   const [, votes] = /^\/choices\?votes=(\d+)&ordering=-choice_text$/.exec(url) ?? [];
-  return votes === undefined
-    ? NOT_FOUND
-    : { status: 200, body: await database.choicesWithVotes([Number(votes)]) };
+  if (votes !== undefined) return { status: 200, body: await database.choicesWithVotes([Number(votes)]) };
+  const body = await readPage(request, database);
+  return body ? { status: 200, body } : NOT_FOUND;
 }
 
 async function create(
@@ -71,7 +85,9 @@ function one(rows: readonly unknown[]): Answer {
 function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+    return typeof value === 'object' && value !== null
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -99,9 +115,11 @@ function send(response: ServerResponse, { status, body }: Answer): void {
 }
 
 await serve(() => {
-  const database = openRawDatabase();
+  const open = connectRaw();
+  const database = openRawDatabase(open);
+  const writeOther = openRawWrites(open);
   const server = createServer((request, response) => {
-    answer(request, database).then(
+    answer(request, database, writeOther).then(
       (given) => {
         send(response, given);
       },

@@ -13,6 +13,8 @@ import {
 } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { dataSourceOptions } from './data-source-options.js';
+import { PAGE_ENTITIES } from './restify-pages.js';
+import { HookedController, WRITTEN_ENTITIES } from './restify-writes.js';
 
 @Restify('polls')
 @Entity()
@@ -109,10 +111,11 @@ export class Enrolment {
 }
 
 @Module({
+  controllers: [HookedController],
   imports: [
     TypeOrmModule.forRoot({
       ...dataSourceOptions(),
-      entities: [Question, Choice, Student, Course, Enrolment],
+      entities: [Question, Choice, Student, Course, Enrolment, ...PAGE_ENTITIES, ...WRITTEN_ENTITIES],
       retryAttempts: 0,
     }),
     RestifyModule.forRoot('rest/v1', { permissions: [AllowAny] }),

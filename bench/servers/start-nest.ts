@@ -1,7 +1,6 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AbstractHttpAdapter } from '@nestjs/core';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Server } from 'node:net';
 
 export type Platform = 'express' | 'fastify';
@@ -13,7 +12,7 @@ export async function startNest(
   configure?: (app: INestApplication) => void,
 ): Promise<{ readonly app: INestApplication; readonly server: Server }> {
   const options = { logger: false as const, abortOnError: false };
-  const adapter = platform === 'fastify' ? new FastifyAdapter() : platform;
+  const adapter = platform === 'fastify' ? await createFastifyAdapter() : platform;
   const app: INestApplication =
     typeof adapter === 'string'
       ? await NestFactory.create(module, options)
@@ -21,4 +20,10 @@ export async function startNest(
   configure?.(app);
   await app.listen(0, '127.0.0.1');
   return { app, server: app.getHttpServer() as Server };
+}
+
+/** Loaded where it is used, so that the start on Express does not include it. */
+async function createFastifyAdapter(): Promise<AbstractHttpAdapter> {
+  const { FastifyAdapter } = await import('@nestjs/platform-fastify');
+  return new FastifyAdapter();
 }

@@ -18,6 +18,6 @@ export function columnPairs(
 
 /** Whether the pairs refer to the target's key itself. */
 export function refersToKey(on: readonly ColumnPair[], target: Resource): boolean {
-  const far = new Set(on.map((pair) => pair.far.id));
-  return target.key.columns.length === on.length && target.key.columns.every((column) => far.has(column.id));
+  const { columns } = target.key;
+  return columns.length === on.length && columns.every(({ id }) => on.some(({ far }) => far.id === id));
 }

@@ -1,19 +1,18 @@
-import type { ActionDeclaration, ControllerDeclaration } from '../decorators/action.decorator.js';
+import type { CompiledPermission, PermissionExpression, Permission } from '../core/contracts/permission.js';
+import type { FieldDescription } from '../core/contracts/field-description.js';
+import type { ActionRouteKind, CompiledAction, RouteAction } from '../core/schema/action.js';
+import { OPERATIONS } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { BodyReader, BodyProperties, BodyProperty, ValueRules } from '../core/schema/value-rules.js';
 import {
   MANY_TO_MANY_DETAIL_ACTION,
   MANY_TO_MANY_LIST_ACTION,
   ONE_TO_MANY_LIST_ACTION,
 } from '../decorators/action.decorator.js';
-import type { ActionRouteKind, CompiledAction, RouteAction } from '../core/schema/action.js';
-import { OPERATIONS } from '../core/schema/operation.js';
-import type { Operation } from '../core/schema/operation.js';
-import type { Permission } from '../core/contracts/permission.js';
-import type { PermissionExpression } from '../core/contracts/permission-expression.js';
-import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
-import type { BodyReader } from '../core/schema/value-rules.js';
-import { compileActionBody } from './compile-action-body.js';
-import type { BodyFields } from './compile-action-body.js';
+import type { ActionDeclaration, ControllerDeclaration } from '../decorators/action.decorator.js';
+import { BODY_PARAMETER, METADATA } from '../internals/nest.js';
 import { withScope } from './compile-features.js';
+import { labelOf } from './property-names.js';
 
 const NESTED_KINDS: Readonly<Record<string, ActionRouteKind>> = {
   [ONE_TO_MANY_LIST_ACTION]: 'one-to-many',
@@ -75,7 +74,7 @@ function statusCode(controller: object, method: string): number | undefined {
     (controller as { readonly prototype?: object }).prototype as Readonly<Record<string, unknown>> | undefined
   )?.[method];
   return typeof written === 'function'
-    ? (Reflect.getMetadata('__httpCode__', written) as number | undefined)
+    ? (Reflect.getMetadata(METADATA.httpCode, written) as number | undefined)
     : undefined;
 }
 
@@ -100,18 +99,64 @@ function compileAction(
       }
     );
   }
-  const own = compileOwnAction(declaration, compileActionBody(controller, handler, readBody));
-  return { ...own, methods, action: { handler, permission, code, ...own.action } };
-}
-
-/** The URL of an action that replaces nothing, and whether its object is looked up. */
-function compileOwnAction(
-  { method, options: { detail, path, checkObject } }: Extract<ActionDeclaration, { kind: 'action' }>,
-  body: BodyFields | undefined,
-): Pick<CompiledAction, 'kind' | 'segment'> & { readonly action: Pick<RouteAction, 'lookUp' | 'body'> } {
+  const { detail, path, checkObject } = declaration.options;
+  const body = compileActionBody(controller, handler, readBody);
   return {
     kind: detail ? 'object-action' : 'collection-action',
-    segment: path ?? method,
-    action: { lookUp: detail && (checkObject ?? true), ...(body && { body }) },
+    segment: path ?? handler,
+    methods,
+    action: { handler, permission, code, lookUp: detail && (checkObject ?? true), ...(body && { body }) },
+  };
+}
+
+type BodyFields = Readonly<Record<string, FieldDescription>>;
+
+/** The fields of the class that a method declares as its body: `@Body() body: RenameBody`. Undefined without such a class. */
+function compileActionBody(
+  controller: object,
+  handler: string,
+  readBody: BodyReader | undefined,
+): BodyFields | undefined {
+  const properties = readBody?.(bodyClassOf(controller, handler));
+  return properties && properties.size > 0 ? describeProperties(properties) : undefined;
+}
+
+/** The type of the parameter with the whole body. */
+function bodyClassOf(controller: object, handler: string): unknown {
+  const { prototype } = controller as { readonly prototype: object };
+  const parameters = Reflect.getMetadata(METADATA.parameters, controller, handler) as
+    Readonly<Record<string, { readonly index: number; readonly data?: unknown }>> | undefined;
+  const types = Reflect.getMetadata('design:paramtypes', prototype, handler) as
+    readonly unknown[] | undefined;
+  const body = Object.entries(parameters ?? {}).find(
+    ([key, { data }]) => key.split(':')[0] === BODY_PARAMETER && data === undefined,
+  );
+  return body && types?.[body[1].index];
+}
+
+function describeProperties(properties: BodyProperties): BodyFields {
+  return Object.fromEntries([...properties].map(([name, property]) => [name, describe(name, property)]));
+}
+
+function describe(name: string, { type, required, rules, children }: BodyProperty): FieldDescription {
+  return {
+    type,
+    required,
+    read_only: false,
+    label: labelOf(name),
+    ...describeRules(rules),
+    ...(children && { children: describeProperties(children) }),
+  };
+}
+
+function describeRules(rules: ValueRules): Partial<FieldDescription> {
+  const { minLength, maxLength, minimum, maximum, values } = rules;
+  const choices = values?.filter((value) => typeof value === 'string' || typeof value === 'number');
+  return {
+    ...(minLength !== undefined && { min_length: minLength }),
+    ...(maxLength !== undefined && { max_length: maxLength }),
+    ...(minimum !== undefined && { min_value: minimum }),
+    ...(maximum !== undefined && { max_value: maximum }),
+    ...(choices && { choices: choices.map((value) => ({ value, display_name: String(value) })) }),
   };
 }

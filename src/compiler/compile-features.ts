@@ -1,17 +1,25 @@
-import type { RestifyOptions } from '../decorators/model-options.js';
+import { BULK_OPERATIONS } from '../core/contracts/bulk.js';
+import type { Bulk, BulkOptions } from '../core/contracts/bulk.js';
+import type { CompiledPermission, Permission } from '../core/contracts/permission.js';
+import type { CacheControl, Conditional } from '../core/contracts/conditional.js';
+import type { Expandable, FieldSelection } from '../core/contracts/field-selection.js';
+import type { Idempotency } from '../core/contracts/idempotency.js';
+import type { Column } from '../core/schema/column.js';
+import type { DataKind } from '../core/schema/data-type.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
-import type { Permission } from '../core/contracts/permission.js';
-import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
-import { compileBulk } from './compile-bulk.js';
-import { compileCacheControl, compileConditional } from './compile-conditional.js';
-import { compileIdempotency } from './compile-idempotency.js';
+import type { Field } from '../core/schema/field.js';
+import { BULK_OBJECTS, IDEMPOTENCY_LIFE } from '../core/schema/limits.js';
+import type { Operation } from '../core/schema/operation.js';
+import type { Resource } from '../core/schema/resource.js';
+import { compileLabel } from './compile-label.js';
+import type { EffectiveOptions } from './effective-options.js';
 import type { ResourceBuilder } from './resource-builder.js';
-import type { ResourceParts } from './resource-parts.js';
+import type { ResourceParts } from './compiler-input.js';
 
 /** Sets the features of a resource from its options: permission, filters, pagination, renderers, bulk and the others. */
 export function compileFeatures(
   shell: ResourceBuilder,
-  options: RestifyOptions,
+  options: EffectiveOptions,
   {
     parts,
     target,
@@ -20,15 +28,19 @@ export function compileFeatures(
 ): void {
   const { hooks, scope } = parts.hooks(target);
   shell.hooks = hooks;
+  shell.objectLabel = compileLabel(options.label, shell);
+  shell.description = options.description ?? '';
+  shell.returnDeleted = options.returnDeleted;
+  shell.strict = options.strict;
   shell.listenerRelations = options.listenerRelations ?? [];
   shell.backends = parts.backends(options);
-  shell.pagination = parts.pagination(options);
-  shell.renderers = parts.renderers(options);
-  shell.shape = parts.shape(options);
-  shell.conditional = compileConditional(parts.conditional(options), shell, entity);
-  shell.cacheControl = compileCacheControl(parts.conditional(options));
+  shell.pagination = options.pagination === false ? undefined : options.pagination;
+  shell.renderers = options.renderers ?? [];
+  shell.shape = compileFieldSelection(options);
+  shell.conditional = compileConditional(options, shell, entity);
+  shell.cacheControl = compileCacheControl(options);
   shell.bulk = compileBulk(options, shell.operations);
-  shell.idempotency = compileIdempotency(parts.idempotency(options));
+  shell.idempotency = compileIdempotency(options);
   shell.permission = withScope(parts.permission(options), scope);
   shell.grantsSomeFields = grantsSomeFields(shell.permission);
   shell.interceptors = parts.interceptors(options);
@@ -39,7 +51,7 @@ export function compileFeatures(
   shell.lateGuards = lateGuards;
   shell.guarded = schemes.some((scheme) => scheme.guards !== undefined);
   shell.refusalsThrottled = parts.refusalsThrottled && shell.schemes.length > 0;
-  shell.throttle = parts.throttle(options);
+  shell.throttle = options.throttle;
   shell.counter = shell.throttle && parts.counter;
 }
 
@@ -65,4 +77,142 @@ function grantsSomeFields(permission: CompiledPermission): boolean {
     default:
       return permission satisfies never;
   }
+}
+
+/** Compiles the option `bulk`; undefined if bulk writes are disabled. */
+function compileBulk({ bulk }: EffectiveOptions, has: ReadonlySet<Operation>): Bulk | undefined {
+  if (bulk === undefined || bulk === false) return undefined;
+  const {
+    operations = BULK_OPERATIONS,
+    upsert = [],
+    max = BULK_OBJECTS,
+  }: BulkOptions = isBulkOptions(bulk) ? bulk : {};
+  const named: readonly unknown[] = Array.isArray(operations) ? operations : [];
+  return {
+    operations: new Set(
+      BULK_OPERATIONS.filter((operation) => named.includes(operation) && has.has(operation)),
+    ),
+    upsert: Array.isArray(upsert) ? upsert : [],
+    max,
+  };
+}
+
+/** Ignores invalid values, which verification reports. */
+function isBulkOptions(bulk: EffectiveOptions['bulk'] | null): bulk is BulkOptions {
+  return typeof bulk === 'object' && bulk !== null;
+}
+
+function compileIdempotency({ idempotency }: EffectiveOptions): Idempotency | undefined {
+  if (idempotency === undefined || idempotency === false) return undefined;
+  const { require = false, life = IDEMPOTENCY_LIFE, key } = idempotency === true ? {} : idempotency;
+  return { require, life, key };
+}
+
+/** Compiles field selection and expansion; undefined if both are disabled. */
+function compileFieldSelection({
+  shape: { selects, ...settings },
+  expandable = [],
+}: Pick<EffectiveOptions, 'shape' | 'expandable'>): FieldSelection | undefined {
+  const paths = stringsIn(expandable);
+  if (!selects && paths.length === 0) return undefined;
+  return {
+    fieldsParameter: selects ? settings.fieldsParameter : undefined,
+    omitParameter: selects ? settings.omitParameter : undefined,
+    expandParameter: paths.length === 0 ? undefined : settings.expandParameter,
+    expandable: treeOf(paths),
+    maxChildren: settings.maxChildren,
+    maxObjects: settings.maxObjects,
+  };
+}
+
+function stringsIn(given: unknown): readonly string[] {
+  return Array.isArray(given) ? given.filter((each): each is string => typeof each === 'string') : [];
+}
+
+type Growing = Map<string, Growing>;
+
+/** Every prefix of an expandable path is expandable too. */
+function treeOf(paths: readonly string[]): Expandable {
+  const tree: Growing = new Map();
+  for (const path of paths) {
+    let at = tree;
+    for (const name of path.split('.')) {
+      const next = at.get(name) ?? new Map<string, Growing>();
+      at.set(name, next);
+      at = next;
+    }
+  }
+  return tree;
+}
+
+/** The default `Cache-Control` of responses with an `ETag`, and of responses that must not be shared. */
+const PRIVATE = 'private, no-cache';
+
+function compileConditional(
+  { conditional }: EffectiveOptions,
+  resource: Pick<Resource, 'fields' | 'key' | 'columns'>,
+  entity: EntityDescription | undefined,
+): Conditional | undefined {
+  if (conditional === undefined || conditional === false) return undefined;
+  const { require = false, etag } = conditional === true ? {} : conditional;
+  if (etag === 'content' || !entity || !areVersioned(resource.fields, unversionedOf(entity)))
+    return { require, version: undefined, modified: undefined };
+  // A new row with the key of a deleted one would repeat its versions.
+  const isNewKeyUnique = hasGeneratedKey(resource, entity);
+  return {
+    require,
+    version: isNewKeyUnique ? columnOfKind(entity.version, resource, ['integer', 'bigint']) : undefined,
+    modified: columnOfKind(entity.modified, resource, ['datetime']),
+  };
+}
+
+/** Undefined if the column is of another kind. */
+function columnOfKind(
+  id: string | undefined,
+  { columns }: Pick<Resource, 'columns'>,
+  kinds: readonly DataKind[],
+): Column | undefined {
+  const column = id === undefined ? undefined : columns.get(id);
+  return column && kinds.includes(column.type.kind) ? column : undefined;
+}
+
+function hasGeneratedKey({ key }: Pick<Resource, 'key'>, { columns }: EntityDescription): boolean {
+  const generated = new Set(columns.filter((each) => each.primary && each.generated).map(({ id }) => id));
+  return key.via === undefined && key.columns.some(({ id }) => generated.has(id));
+}
+
+function unversionedOf({ columns }: EntityDescription): ReadonlySet<string> {
+  return new Set(columns.filter(({ unversioned }) => unversioned).map(({ id }) => id));
+}
+
+/** Whether every change of a visible value is a write that increments the ORM's version. */
+function areVersioned(fields: readonly Field[], unversioned: ReadonlySet<string>): boolean {
+  return fields.every((field) => !field.readable || isVersioned(field, unversioned));
+}
+
+function isVersioned(field: Field, unversioned: ReadonlySet<string>): boolean {
+  switch (field.kind) {
+    case 'column':
+      return !unversioned.has(field.column.id);
+    case 'embedded':
+      return areVersioned(field.fields, unversioned);
+    case 'to-one':
+      return field.relation.byKey && field.relation.on.every(({ near }) => !unversioned.has(near.id));
+    case 'link':
+      return true;
+    // Their values come from other rows or from the application.
+    case 'reverse-one':
+    case 'computed':
+    case 'labels':
+      return false;
+    default:
+      return field satisfies never;
+  }
+}
+
+/** Restricts shared caching to responses for anonymous callers. */
+function compileCacheControl({ conditional, cacheControl }: EffectiveOptions): CacheControl | undefined {
+  const text = cacheControl ?? (conditional === undefined || conditional === false ? undefined : PRIVATE);
+  if (text === undefined || text === false) return undefined;
+  return { anonymous: text, actors: /(?:^|,)\s*(?:private|no-store)\s*(?:,|$)/i.test(text) ? text : PRIVATE };
 }

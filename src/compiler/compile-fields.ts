@@ -12,31 +12,34 @@ import type {
   EmbeddedField,
   Field,
   InnerField,
-  LinkField,
-  ReverseOneField,
   ToOneField,
 } from '../core/schema/field.js';
-import type { Relation, ToOneRelation } from '../core/schema/relation.js';
+import type { ToOneRelation } from '../core/schema/relation.js';
 import type { DataType } from '../core/schema/data-type.js';
-import { exposedMember, isExposedColumn } from './exposed-properties.js';
+import { exposedMember } from './exposed-properties.js';
 import type { Exposed, ExposedIn } from './exposed-properties.js';
 import type { ForeignKeys, KeyReference } from './foreign-keys.js';
-import { labelOf } from './label.js';
-import { declaredColumns, topName } from './property-names.js';
+import { labelOf, declaredColumns, topName } from './property-names.js';
 import type { ResourceBuilder } from './resource-builder.js';
-import { withForeignKeyAliases } from './foreign-key-aliases.js';
+import { withForeignKeyAliases } from './foreign-keys.js';
 
-interface FieldSource {
+interface EntitySource {
   readonly entity: EntityDescription;
   readonly options: RestifyOptions;
   readonly resource: ResourceBuilder;
   readonly foreignKeys: ForeignKeys;
 }
 
+interface FieldSource extends EntitySource {
+  /** The exposure of a member, which is found once for each. */
+  readonly exposureOf: (member: ColumnDescription | RelationDescription) => Exposed;
+}
+
 /** The fields of an entity in the order of bodies: key, columns, relations, computed (contract 2.2). */
-export function compileFields(source: FieldSource): readonly Field[] {
-  const columns = declaredColumns(source.entity).filter((column) =>
-    isExposedColumn(column, exposedIn(source)),
+export function compileFields(given: EntitySource): readonly Field[] {
+  const source = { ...given, exposureOf: exposures(given) };
+  const columns = declaredColumns(source.entity).filter(
+    (column) => source.exposureOf(column).hasField && column.unsupported === undefined,
   );
   const keys = columns.filter((column) => column.primary);
   const others = columns.filter((column) => !column.primary);
@@ -47,12 +50,18 @@ export function compileFields(source: FieldSource): readonly Field[] {
   ];
 }
 
-function exposed(member: ColumnDescription | RelationDescription, source: FieldSource): Exposed {
-  return exposedMember(member, exposedIn(source));
-}
-
-function exposedIn({ entity, options, resource }: FieldSource): ExposedIn {
-  return { entity, options, isServed: (relation) => isServedRelation(relation, resource) };
+function exposures({ entity, options, resource }: EntitySource): FieldSource['exposureOf'] {
+  const found = new Map<ColumnDescription | RelationDescription, Exposed>();
+  const within: ExposedIn = {
+    entity,
+    options,
+    isServed: (relation) => isServedRelation(relation, resource),
+  };
+  return (member) => {
+    const exposed = found.get(member) ?? exposedMember(member, within);
+    found.set(member, exposed);
+    return exposed;
+  };
 }
 
 interface Members {
@@ -67,7 +76,8 @@ function compileMembers(members: Members, source: FieldSource, within: string): 
   for (const member of [...members.columns, ...members.relations]) {
     const rest = member.path.slice(within.length);
     const [name = rest, ...deeper] = rest.split('.');
-    if (deeper.length === 0) fields.push(...compileMember(name, member, source));
+    if (deeper.length === 0 && 'kind' in member) fields.push(...compileRelationField(name, member, source));
+    else if (deeper.length === 0) fields.push(compileColumn(name, member as ColumnDescription, source));
     else if (!embedded.has(name))
       fields.push(
         compileEmbedded(name, membersBelow(members, `${within}${name}.`), {
@@ -77,17 +87,7 @@ function compileMembers(members: Members, source: FieldSource, within: string): 
       );
     if (deeper.length > 0) embedded.add(name);
   }
-  return withForeignKeyAliases(fields, { ...source, isOpen: (column) => exposed(column, source).writable });
-}
-
-function compileMember(
-  name: string,
-  member: ColumnDescription | RelationDescription,
-  source: FieldSource,
-): readonly InnerField[] {
-  return 'kind' in member
-    ? compileRelationField(name, member, source)
-    : [compileColumn(name, member, source)];
+  return withForeignKeyAliases(fields, { ...source, isOpen: (column) => source.exposureOf(column).writable });
 }
 
 function membersBelow({ columns, relations }: Members, within: string): Members {
@@ -126,7 +126,7 @@ function compileColumn(name: string, description: ColumnDescription, source: Fie
     label: labelOf(name),
     column,
     type: typeOf(column, options),
-    readable: exposed(description, source).readable,
+    readable: source.exposureOf(description).readable,
     ...writabilityOf(description, source),
     nullable: description.acceptsNull,
     blank: description.acceptsNull || description.hasDefault,
@@ -144,7 +144,7 @@ function writabilityOf(
   const key = refers === 'several' ? undefined : refers;
   // A single value does not identify the related row.
   const shared = key?.kind !== 'polymorphic' && isWrittenByRelations(column, source);
-  const open = entity.writable && !column.generated && exposed(column, source).writable && !shared;
+  const open = entity.writable && !column.generated && source.exposureOf(column).writable && !shared;
   const insertable = open && column.insertable;
   return {
     insertable,
@@ -200,7 +200,7 @@ function isOwnKey(column: ColumnDescription, source: FieldSource): boolean {
 }
 
 function isShownRelation(relation: RelationDescription, source: FieldSource): boolean {
-  return exposed(relation, source).hasField && isServedRelation(relation, source.resource);
+  return source.exposureOf(relation).hasField && isServedRelation(relation, source.resource);
 }
 
 function isServedRelation({ path }: RelationDescription, resource: ResourceBuilder): boolean {
@@ -215,30 +215,17 @@ function compileRelationField(
 ): readonly InnerField[] {
   const relation = source.resource.relations.get(description.path);
   if (!relation) return [];
-  const { readable } = exposed(description, source);
-  const base = { name, label: labelOf(name), readable };
-  return [{ ...base, ...relationPart(description, relation, source) }];
-}
-
-type RelationPart =
-  | Omit<ToOneField, 'name' | 'label' | 'readable'>
-  | Omit<ReverseOneField, 'name' | 'label' | 'readable'>
-  | Omit<LinkField, 'name' | 'label' | 'readable'>;
-
-function relationPart(
-  description: RelationDescription,
-  relation: Relation,
-  source: FieldSource,
-): RelationPart {
-  const closed = { insertable: false, updatable: false, required: false, nullable: true };
+  const { readable } = source.exposureOf(description);
+  const named = { name, label: labelOf(name), readable };
+  const closed = { insertable: false, updatable: false, required: false };
   switch (relation.kind) {
     case 'to-one':
-      return toOnePart(description, relation, source);
+      return [{ ...named, ...toOnePart(description, relation, source) }];
     case 'reverse-one':
-      return { kind: 'reverse-one', relation, ...closed };
+      return [{ ...named, kind: 'reverse-one', relation, ...closed, nullable: true }];
     case 'one-to-many':
     case 'many-to-many':
-      return { kind: 'link', relation, ...closed, nullable: false };
+      return [{ ...named, kind: 'link', relation, ...closed, nullable: false }];
     default:
       return relation satisfies never;
   }
@@ -253,7 +240,7 @@ function toOnePart(
   const { nullable, hasDefault, insertable, updatable } =
     description.kind === 'to-one' ? description : PLAIN_REFERENCE;
   const isWritten = relation.on.some(({ near }) => isPolymorphic(foreignKeys.get(near.id)));
-  const open = entity.writable && exposed(description, source).writable && !isWritten;
+  const open = entity.writable && source.exposureOf(description).writable && !isWritten;
   // One that has other columns, too, can be changed by these.
   const isInKey = relation.on.every(({ near }) => resource.identity.some(({ id }) => id === near.id));
   return {

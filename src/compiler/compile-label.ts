@@ -5,7 +5,7 @@ import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import { labelledFields } from '../core/schema/reachable-models.js';
 import { LABELS_MEMBER, LABELS_PARAMETER } from '../core/schema/object-label.js';
-import { takenByBackends } from './yield-parameters.js';
+import { takenByBackends } from './query-parameters.js';
 
 const PLACEHOLDER = /\{([^{}]*)\}/;
 

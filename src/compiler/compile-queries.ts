@@ -1,19 +1,23 @@
-import type { RestifyOptions } from '../decorators/model-options.js';
-import type { EntityDescription } from '../core/schema/entity-metadata.js';
+import type { CustomFilterRows } from '../core/contracts/filters.js';
 import type { NullsPlace, Operand, TermMatch } from '../core/query/condition.js';
-import type { CustomFilterRows } from '../core/contracts/custom-filter.js';
+import type { Lookup } from '../core/query/lookups.js';
+import { isScalar } from '../core/schema/data-type.js';
+import type { EntityDescription } from '../core/schema/entity-metadata.js';
+import type { Field } from '../core/schema/field.js';
+import type { Relation } from '../core/schema/relation.js';
 import type {
   FieldTerm,
   FilterTerm,
   OrderingField,
   OrderTerm,
   SearchField,
+  QueriedPath,
+  ExistsStep,
+  ResourceSchema,
 } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { Lookup } from '../core/query/lookups.js';
-import { parameterType } from '../core/values/parameter-type.js';
-import { keyOperands, resolveFilterPath, resolveReadablePath } from './resolve-path.js';
-import type { FilterPath } from './resolve-path.js';
+import { parameterType } from '../core/contracts/filters.js';
+import type { RestifyOptions } from '../decorators/model-options.js';
 
 /** `filterFields` as a list of path and lookup. Names alone mean `exact`. */
 export function filterEntries(
@@ -170,4 +174,96 @@ export function orderOperands(path: string, resource: Resource): readonly Operan
   if (column) return [{ hops: [], column }];
   const relation = resource.relations.get(path);
   return relation?.kind === 'to-one' ? keyOperands(relation, []) : [];
+}
+
+/** The target of a path from a resource over to-one relations. */
+export interface ResolvedPath {
+  /** Several for a composite related key. */
+  readonly operands: readonly Operand[];
+  /** The data type of the column; for a relation that of its key. */
+  readonly leaf: 'column' | 'relation' | 'many';
+}
+
+/** The target of a path that may also lead over to-many relations. */
+export type FilterPath = ResolvedPath & QueriedPath;
+
+/**
+ * Resolves a dotted path over readable fields. Undefined if a step is unknown, hidden, or a to-many relation, which clients
+ * must not be able to distinguish.
+ */
+export function resolveReadablePath(path: string, resource: ResourceSchema): ResolvedPath | undefined {
+  const resolved = resolveFilterPath(path, resource);
+  return resolved?.some.length === 0 ? resolved : undefined;
+}
+
+/** As `resolveReadablePath`, and over to-many relations too, where at least one related row must match. */
+export function resolveFilterPath(path: string, resource: ResourceSchema): FilterPath | undefined {
+  return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
+}
+
+interface PathPosition {
+  readonly some: readonly ExistsStep[];
+  readonly hops: readonly Relation[];
+}
+
+function resolve(
+  [name, ...rest]: readonly string[],
+  fields: readonly Field[],
+  place: PathPosition,
+): FilterPath | undefined {
+  const { some } = place;
+  const field = fields.find((each) => each.name === name && each.readable);
+  switch (field?.kind) {
+    case 'column':
+      return rest.length > 0
+        ? undefined
+        : { leaf: 'column', some, operands: [{ hops: place.hops, column: field.column }] };
+    case 'embedded':
+      return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
+    case 'to-one':
+    case 'reverse-one': {
+      const hops = [...place.hops, field.relation];
+      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops });
+      return { leaf: 'relation', some, operands: keyOperands(field.relation, place.hops) };
+    }
+    case 'link': {
+      const { target } = field.relation;
+      const within = [...some, { hops: place.hops, relation: field.relation }];
+      if (rest.length > 0) return resolve(rest, target.fields, { some: within, hops: [] });
+      return {
+        leaf: 'many',
+        some: within,
+        operands: target.key.columns.map((column) => ({ hops: [], column })),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The operands of a related key: the foreign key of this row if it contains the key, else columns of the related row. */
+function keyOperands(relation: Relation, hops: readonly Relation[]): readonly Operand[] {
+  return relation.target.key.columns.map((column): Operand => {
+    const near =
+      relation.kind === 'to-one' && relation.byKey
+        ? relation.on.find((pair) => pair.far.id === column.id)?.near
+        : undefined;
+    return near ? { hops, column: near } : { hops: [...hops, relation], column };
+  });
+}
+
+/** The default paths of filters and orders: plain readable columns and forward relations (contract 4.2). */
+export function plainPaths(resource: ResourceSchema): readonly string[] {
+  return resource.fields.flatMap((field) => readablePaths(field, ''));
+}
+
+function readablePaths(field: Field, within: string): readonly string[] {
+  if (!field.readable) return [];
+  if (field.kind === 'to-one') return [within + field.name];
+  if (field.kind === 'column')
+    // The database compares and sorts the stored value of a transformed column, which is another one than that in bodies.
+    return isScalar(field.type) && field.column.transform === undefined ? [within + field.name] : [];
+  return field.kind === 'embedded'
+    ? field.fields.flatMap((inner) => readablePaths(inner, `${within}${field.name}.`))
+    : [];
 }

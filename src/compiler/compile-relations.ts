@@ -1,8 +1,26 @@
-import type { EntityDescription, RelationDescription } from '../core/schema/entity-metadata.js';
-import type { Relation } from '../core/schema/relation.js';
+import type {
+  JunctionDescription,
+  ManyToManyDescription,
+  EntityDescription,
+  RelationDescription,
+} from '../core/schema/entity-metadata.js';
+import type { Field } from '../core/schema/field.js';
+import { OPERATIONS } from '../core/schema/operation.js';
+import type { ColumnPair, Through, ToOneRelation, Relation } from '../core/schema/relation.js';
+import type { Key } from '../core/schema/resource-schema.js';
+import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
+import type { ThroughOptions } from '../decorators/model-options.js';
+import type { RestifyDefaults } from '../restify.options.js';
 import { columnPairs, refersToKey } from './column-pairs.js';
+import { declarationsByEntity } from './compiler-input.js';
+import type { CompilerInput, EntityDeclaration } from './compiler-input.js';
+import { effectiveOptions } from './effective-options.js';
+import type { EffectiveOptions } from './effective-options.js';
+import { junctionColumns, junctionEntities } from './junction-entities.js';
+import { createBuilder, setFields } from './resource-builder.js';
 import type { ResourceBuilder } from './resource-builder.js';
-import type { ThroughCompiler } from './compile-through.js';
+import { invertPair, mappedFields, pairFields } from './through-fields.js';
+import type { ThroughView } from './through-fields.js';
 
 /** All relations of an entity, whether its targets are served or not. */
 export function compileRelations(
@@ -25,18 +43,204 @@ function resolveRelation(
   { near, target }: { near: ResourceBuilder; target: ResourceBuilder },
   through: ThroughCompiler,
 ): Relation {
-  const base = { name: description.path, target };
-  switch (description.kind) {
+  const { path: name, kind } = description;
+  switch (kind) {
     case 'to-one': {
       const on = columnPairs(description.on, near, target);
-      return { ...base, kind: 'to-one', on, byKey: refersToKey(on, target) };
+      return { name, target, kind, on, byKey: refersToKey(on, target) };
     }
     case 'reverse-one':
     case 'one-to-many':
-      return { ...base, kind: description.kind, on: columnPairs(description.on, near, target) };
+      return { name, target, kind, on: columnPairs(description.on, near, target) };
     case 'many-to-many':
-      return { ...base, kind: 'many-to-many', through: through.compile(description, near, target) };
+      return { name, target, kind, through: through.compile(description, near, target) };
     default:
       return description satisfies never;
   }
+}
+
+/** A view with its options. */
+export type CompiledView = Pick<ThroughView, 'shell' | 'mapped' | 'options'>;
+
+/**
+ * Compiles the through models of many-to-many relations: the application's own entity where one is mapped on the
+ * junction's table, else the pair of keys that TypeORM keeps (contract 2.9). Each side has its own view: the parent's field
+ * is filled by the URL, and the `id` of a pair is the other side's key.
+ */
+export class ThroughCompiler {
+  private readonly views: ThroughView[] = [];
+
+  private readonly shells: ReadonlyMap<string, ResourceBuilder>;
+  private readonly drafts: ReadonlyMap<string, EntityDeclaration>;
+  private readonly entities: ReadonlyMap<string, string>;
+  /** Columns that are declared not updatable, by entity. */
+  private readonly fixed: ReadonlyMap<string, ReadonlySet<string>>;
+  private readonly defaults: RestifyDefaults;
+
+  constructor(
+    input: Pick<CompilerInput, 'description' | 'drafts' | 'defaults'>,
+    shells: ReadonlyMap<string, ResourceBuilder>,
+    private readonly serializer: ResourceSerializer,
+  ) {
+    this.shells = shells;
+    this.drafts = declarationsByEntity(input.drafts);
+    this.entities = junctionEntities(input);
+    const used = new Set(this.entities.values());
+    const through = input.description.entities.filter(({ id }) => used.has(id));
+    this.fixed = new Map(
+      through.map(({ id, columns }) => [
+        id,
+        new Set(columns.filter(({ updatable }) => !updatable).map((column) => column.id)),
+      ]),
+    );
+    this.defaults = input.defaults;
+  }
+
+  compile(
+    { junction, path }: ManyToManyDescription,
+    near: ResourceBuilder,
+    target: ResourceBuilder,
+  ): Through {
+    const mapped = this.shells.get(this.entities.get(junction.entity) ?? '');
+    const table = mapped ?? this.shells.get(junction.entity);
+    if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
+    const parent = columnPairs(junction.parent, near, table);
+    const other = columnPairs(junction.other, table, target);
+    const shell = this.shellOf(table, { junction, other, target, isPair: isPair(table, junction), mapped });
+    this.views.push({
+      shell,
+      junction,
+      near,
+      target,
+      parent,
+      other,
+      mapped,
+      fixed: this.fixed.get(table.entity) ?? new Set(),
+      options: this.optionsOf(path, junction, { near, target, mapped }),
+    });
+    return {
+      resource: shell,
+      parent,
+      other,
+    };
+  }
+
+  /** The sides to which the columns of an entity on a junction's table refer, each once. */
+  sidesOf(mapped: ResourceBuilder): readonly ToOneRelation[] {
+    const sides = new Map<string, ToOneRelation>();
+    for (const { near, target, parent, other } of this.views.filter((view) => view.mapped === mapped)) {
+      for (const [on, side] of [
+        [parent.map(invertPair), near],
+        [other, target],
+      ] as const) {
+        const name = on.map(({ near: column }) => column.path).join(',');
+        sides.set(`${name} ${side.id}`, {
+          kind: 'to-one',
+          name,
+          target: side,
+          on,
+          byKey: refersToKey(on, side),
+        });
+      }
+    }
+    return [...sides.values()];
+  }
+
+  private shellOf(
+    table: ResourceBuilder,
+    {
+      junction,
+      other,
+      target,
+      isPair,
+      mapped,
+    }: {
+      junction: JunctionDescription;
+      other: readonly ColumnPair[];
+      target: ResourceBuilder;
+      isPair: boolean;
+      mapped: ResourceBuilder | undefined;
+    },
+  ): ResourceBuilder {
+    const { app, model } = mapped?.registered === true ? mapped : this.nameOfPair(junction);
+    const key = isPair ? keyOfPair(other, target) : table.key;
+    const identity = {
+      id: `${app}.${model}`,
+      app,
+      model,
+      label: mapped?.label ?? model,
+      entity: table.entity,
+      registered: mapped?.registered ?? false,
+    };
+    return createBuilder(
+      identity,
+      { key, identity: isPair ? table.identity : table.key.columns, columns: table.columns },
+      this.serializer,
+    );
+  }
+
+  /** Junctions without a declaration are named after the owner and its relation. */
+  private nameOfPair({ ownerEntity, ownerProperty }: JunctionDescription): Pick<Resource, 'app' | 'model'> {
+    const { app = '', model = '' } = this.shells.get(ownerEntity) ?? {};
+    return { app, model: `${model}_${ownerProperty.toLowerCase()}` };
+  }
+
+  /** Its own declaration, else the options of this relation, else those of the relation from the other side. */
+  private optionsOf(
+    path: string,
+    junction: JunctionDescription,
+    {
+      near,
+      target,
+      mapped,
+    }: { near: ResourceBuilder; target: ResourceBuilder; mapped: ResourceBuilder | undefined },
+  ): EffectiveOptions {
+    const own = mapped && this.drafts.get(mapped.entity);
+    if (own) return effectiveOptions(own.declaration.options, this.defaults);
+    // Merged option by option; no option may be given on both sides.
+    return effectiveOptions(
+      { ...this.declaredThrough(target, junction.inverse), ...this.declaredThrough(near, path) },
+      this.defaults,
+    );
+  }
+
+  private declaredThrough(
+    { entity }: ResourceBuilder,
+    relation: string | undefined,
+  ): ThroughOptions | undefined {
+    if (relation === undefined) return undefined;
+    const through = this.drafts.get(entity)?.declaration.options.through as
+      Readonly<Record<string, ThroughOptions>> | undefined;
+    return through?.[relation];
+  }
+
+  /** Compiles the views; called after the fields of all entities are compiled. */
+  complete(): readonly CompiledView[] {
+    for (const view of this.views) {
+      view.shell.relations = view.mapped?.relations ?? new Map();
+      view.shell.overlapping = view.mapped?.overlapping ?? [];
+      view.shell.referredColumns = view.mapped?.referredColumns ?? new Set();
+      setFields(view.shell, this.fieldsOf(view));
+      view.shell.operations = new Set(view.options.operations ?? OPERATIONS);
+    }
+    return this.views;
+  }
+
+  private fieldsOf(view: ThroughView): readonly Field[] {
+    return view.mapped ? mappedFields(view, view.mapped) : pairFields(view);
+  }
+}
+
+function isPair(table: ResourceBuilder, junction: JunctionDescription): boolean {
+  const sides = new Set(junctionColumns(junction));
+  return table.key.columns.every((column) => sides.has(column.id)) && table.key.columns.length === sides.size;
+}
+
+/** The related side's key: in the pair itself if its column refers to that key. */
+function keyOfPair(other: readonly ColumnPair[], target: ResourceBuilder): Key {
+  if (refersToKey(other, target)) return { columns: other.map((pair) => pair.near) };
+  return {
+    columns: target.key.columns,
+    via: { kind: 'to-one', name: 'id', target, on: other, byKey: false, evenDeleted: true },
+  };
 }

@@ -1,36 +1,32 @@
-import type { RestifyOptions } from '../decorators/model-options.js';
 import type { Column } from '../core/schema/column.js';
 import { linksOf } from '../core/schema/field.js';
 import type { Field } from '../core/schema/field.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import { OPERATIONS } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
-import type { Resource } from '../core/schema/resource.js';
-import type { RestifyDefaults } from '../restify.options.js';
+import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
 import { compileFields } from './compile-fields.js';
 import {
   compileFilterTerms,
   compileOrdering,
   compileOrderingFields,
   compileSearchFields,
+  plainPaths,
+  resolveFilterPath,
 } from './compile-queries.js';
-import { compileLabel, compileLabelsParameter } from './compile-label.js';
-import { compileRelations } from './compile-relations.js';
-import { ThroughCompiler } from './compile-through.js';
+import { compileLabelsParameter } from './compile-label.js';
+import { compileRelations, ThroughCompiler } from './compile-relations.js';
 import { transformedColumns } from './compile-transforms.js';
-import type { CompiledView } from './compile-through.js';
 import { declarationsByEntity } from './compiler-input.js';
-import { foreignKeysOf, overlappingRelations } from './foreign-keys.js';
-import type { ForeignKeys } from './foreign-keys.js';
-import { polymorphicColumns } from './polymorphic-columns.js';
-import type { CompilerInput, EntityDeclaration } from './compiler-input.js';
-import { plainPaths, resolveFilterPath } from './resolve-path.js';
-import type { FilterPath } from './resolve-path.js';
-import { renameParameters } from './rename-parameters.js';
-import { ResourceBuilder } from './resource-builder.js';
-import { reserveParameters } from './yield-parameters.js';
+import { effectiveOptions } from './effective-options.js';
+import type { EffectiveOptions } from './effective-options.js';
+import { foreignKeysOf, overlappingRelations, polymorphicColumns } from './foreign-keys.js';
+import type { CompilerInput, EntityDeclaration, ResourceParts } from './compiler-input.js';
+import type { FilterPath } from './compile-queries.js';
+import { renameParameters, reserveParameters } from './query-parameters.js';
+import { createBuilder, setFields } from './resource-builder.js';
+import type { ResourceBuilder } from './resource-builder.js';
 import { compileFeatures } from './compile-features.js';
-import type { ResourceParts } from './resource-parts.js';
 
 /** The compiled model of one prefix. */
 export interface CompiledModel {
@@ -47,70 +43,54 @@ export interface CompiledModel {
 export function compileResources(input: CompilerInput, parts: ResourceParts): CompiledModel {
   const { description, drafts } = input;
   const byEntity = declarationsByEntity(drafts);
-  const shells = new Map(
-    description.entities.map((entity) => [entity.id, builderOf(entity, byEntity.get(entity.id), parts)]),
-  );
-  const through = new ThroughCompiler(input, shells, parts.serializer({}));
-  for (const entity of description.entities) {
-    const shell = shells.get(entity.id);
-    if (!shell) continue;
+  const none = effectiveOptions({}, input.defaults);
+  const entities = description.entities.map((entity) => {
+    const draft = byEntity.get(entity.id);
+    const options = draft ? effectiveOptions(draft.declaration.options, input.defaults) : none;
+    const shell = builderOf(entity, draft, { options, serializer: parts.serializer(options) });
+    return { entity, options, target: draft?.declaration.target, shell };
+  });
+  const byId = new Map(entities.map((each) => [each.entity.id, each]));
+  const shells = new Map(entities.map(({ entity, shell }) => [entity.id, shell]));
+  const through = new ThroughCompiler(input, shells, parts.serializer(none));
+  for (const { entity, options, shell } of entities) {
     shell.relations = compileRelations(entity, shells, through);
-    shell.overlapping = overlappingRelations(
-      shell.relations,
-      polymorphicColumns(entity, optionsOf(byEntity.get(entity.id))),
-    );
+    shell.overlapping = overlappingRelations(shell.relations, polymorphicColumns(entity, options));
     shell.referredColumns = new Set(entity.referredColumns);
     shell.referrers = entity.referrers.flatMap(({ entity: referrer, onDelete }) => {
       const resource = shells.get(referrer);
       return resource ? [{ resource, onDelete }] : [];
     });
   }
-  for (const entity of description.entities) {
-    const shell = shells.get(entity.id);
-    if (shell)
-      completeEntity(shell, entity, {
-        input,
-        draft: byEntity.get(entity.id),
-        parts,
-        foreignKeys: foreignKeysOf(entity, shell, {
-          junction: through.sidesOf(shell),
-          polymorphic: polymorphicColumns(entity, optionsOf(byEntity.get(entity.id))),
-        }),
-      });
+  for (const { entity, options, target, shell } of entities) {
+    const foreignKeys = foreignKeysOf(entity, shell, {
+      junction: through.sidesOf(shell),
+      polymorphic: polymorphicColumns(entity, options),
+    });
+    setFields(shell, compileFields({ entity, options, resource: shell, foreignKeys }));
+    shell.operations = new Set(
+      possibleOperations(entity).filter((operation) => options.operations?.includes(operation) !== false),
+    );
+    compileFeatures(shell, options, { parts, target, entity });
   }
   const views = through.complete();
   for (const shell of shells.values()) shell.nested = linksOf(shell.fields).map(({ relation }) => relation);
-  for (const shell of [...shells.values(), ...views.map((view) => view.shell)])
-    shell.setFields(omitDeadLinks(shell.fields, replacedRelations(byEntity.get(shell.entity), input)));
-  for (const [entity, shell] of withBuilders(description.entities, shells))
-    completeQueries(shell, {
-      entity,
-      options: optionsOf(byEntity.get(entity.id)),
-      defaults: input.defaults,
-      parts,
-    });
-  const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
-  for (const view of views)
-    completeView(view, {
-      entity: entities.get(view.shell.entity),
-      draft: byEntity.get(view.shell.entity),
-      parts,
-      defaults: input.defaults,
-    });
+  for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) {
+    const fields = omitDeadLinks(shell.fields, replacedRelations(byEntity.get(shell.entity), input));
+    if (fields !== shell.fields) setFields(shell, fields);
+  }
+  for (const { entity, options, shell } of entities) completeQueries(shell, entity, options);
+  // The options of a through model: its own declaration, else those of the relation and the defaults of the prefix (contract 2.8).
+  for (const { shell, mapped, options } of views) {
+    const { entity, target } = byId.get(shell.entity) ?? {};
+    compileFeatures(shell, options, { parts, target, entity });
+    Object.assign(shell, parts.serializer(options));
+    if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
+  }
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
   for (const shell of all) Object.freeze(shell);
   return { resources, all };
-}
-
-function withBuilders(
-  entities: readonly EntityDescription[],
-  shells: ReadonlyMap<string, ResourceBuilder>,
-): readonly (readonly [EntityDescription, ResourceBuilder])[] {
-  return entities.flatMap((entity) => {
-    const shell = shells.get(entity.id);
-    return shell ? [[entity, shell] as const] : [];
-  });
 }
 
 /** Relations whose nested URL has an action of the application, even if no default operation remains. */
@@ -131,6 +111,7 @@ function omitDeadLinks<Some extends Field>(
   replaced: ReadonlySet<string>,
 ): readonly Some[] {
   const kept = fields.filter((field) => hasOperations(field, replaced));
+  if (kept.length === fields.length && kept.every(({ kind }) => kind !== 'embedded')) return fields;
   return kept.map((field) =>
     field.kind === 'embedded' ? { ...field, fields: omitDeadLinks(field.fields, replaced) } : field,
   );
@@ -145,17 +126,13 @@ function hasOperations(field: Field, replaced: ReadonlySet<string>): boolean {
   return operations.has('list') || operations.has('create');
 }
 
-function optionsOf(draft: EntityDeclaration | undefined): RestifyOptions {
-  return draft?.declaration.options ?? {};
-}
-
 function builderOf(
   entity: EntityDescription,
   draft: EntityDeclaration | undefined,
-  parts: ResourceParts,
+  { options, serializer }: { options: EffectiveOptions; serializer: ResourceSerializer },
 ): ResourceBuilder {
   const columns = new Map(
-    transformedColumns(entity, optionsOf(draft)).map((column): [string, Column] => [column.id, column]),
+    transformedColumns(entity, options).map((column): [string, Column] => [column.id, column]),
   );
   const key = { columns: entity.key.flatMap((id) => columns.get(id) ?? []) };
   const app = draft?.app ?? '';
@@ -168,39 +145,7 @@ function builderOf(
     entity: entity.id,
     registered: draft !== undefined,
   };
-  return new ResourceBuilder(
-    identity,
-    { key, identity: key.columns, columns },
-    parts.serializer(optionsOf(draft)),
-  );
-}
-
-function completeEntity(
-  shell: ResourceBuilder,
-  entity: EntityDescription,
-  {
-    input,
-    draft,
-    parts,
-    foreignKeys,
-  }: {
-    input: CompilerInput;
-    draft: EntityDeclaration | undefined;
-    parts: ResourceParts;
-    foreignKeys: ForeignKeys;
-  },
-): void {
-  const options = optionsOf(draft);
-  shell.setFields(compileFields({ entity, options, resource: shell, foreignKeys }));
-  const possible = possibleOperations(entity);
-  shell.operations = new Set(
-    possible.filter((operation) => options.operations?.includes(operation) !== false),
-  );
-  shell.objectLabel = compileLabel(options.label, shell);
-  shell.description = options.description ?? '';
-  shell.returnDeleted = options.returnDeleted ?? input.defaults.returnDeleted;
-  shell.strict = options.strict ?? input.defaults.strict;
-  compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
+  return createBuilder(identity, { key, identity: key.columns, columns }, serializer);
 }
 
 function possibleOperations({ writable, creatable }: EntityDescription): readonly Operation[] {
@@ -208,15 +153,7 @@ function possibleOperations({ writable, creatable }: EntityDescription): readonl
   return creatable ? OPERATIONS : OPERATIONS.filter((operation) => operation !== 'create');
 }
 
-function completeQueries(
-  shell: ResourceBuilder,
-  {
-    entity,
-    options,
-    defaults,
-    parts,
-  }: { entity: EntityDescription; options: RestifyOptions; defaults: RestifyDefaults; parts: ResourceParts },
-): void {
+function completeQueries(shell: ResourceBuilder, entity: EntityDescription, options: EffectiveOptions): void {
   const plain = new Map(
     plainPaths(shell).flatMap((path): readonly (readonly [string, FilterPath])[] => {
       const resolved = resolveFilterPath(path, shell);
@@ -233,38 +170,8 @@ function completeQueries(
   shell.orderingNulls = options.orderingNulls ?? false;
   shell.ordering = compileOrdering(shell, entity, options);
   shell.filterGroups = options.filterGroups ?? false;
-  shell.queryLimits = { ...defaults.queryLimits, ...options.queryLimits };
+  shell.queryLimits = options.queryLimits;
   shell.labelsParameter = compileLabelsParameter(shell);
-  renameParameters(shell, { ...defaults.parameters, ...options.parameters }, parts);
+  renameParameters(shell, options.parameters);
   shell.filterTerms = reserveParameters(shell);
-}
-
-/** The options of a through model: its own declaration, else those of the relation and the defaults of the prefix (contract 2.8). */
-function completeView(
-  { shell, mapped, options }: CompiledView,
-  {
-    entity,
-    draft,
-    parts,
-    defaults,
-  }: {
-    entity: EntityDescription | undefined;
-    draft: EntityDeclaration | undefined;
-    parts: ResourceParts;
-    defaults: RestifyDefaults;
-  },
-): void {
-  shell.objectLabel = compileLabel(options.label, shell);
-  shell.description = options.description ?? '';
-  compileFeatures(shell, options, { parts, target: draft?.declaration.target, entity });
-  const { serializer, hasDefaultSerializer } = parts.serializer(options);
-  shell.serializer = serializer;
-  shell.hasDefaultSerializer = hasDefaultSerializer;
-  if (entity)
-    completeQueries(shell, {
-      entity: mapped ? entity : { ...entity, orderBy: [] },
-      options,
-      defaults,
-      parts,
-    });
 }

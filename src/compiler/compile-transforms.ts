@@ -8,7 +8,7 @@ import type {
   TransformerDescription,
 } from '../core/schema/entity-metadata.js';
 import type { DataType } from '../core/schema/data-type.js';
-import { typeOfField } from '../core/values/type-of-field.js';
+import { typeOfField } from '../core/schema/field-type.js';
 import { invalid, valid } from '../core/values/parse-result.js';
 import type { Outcome } from '../core/values/parse-result.js';
 import { parseValue } from '../core/values/parse-value.js';
@@ -37,7 +37,7 @@ export function keyColumns({ key, relations }: EntityDescription): ReadonlySet<s
 }
 
 /** The type of a column's values as declared by `type`. */
-export function typeOption({ path }: Column, { type }: RestifyOptions): FieldType | undefined {
+function typeOption({ path }: Column, { type }: RestifyOptions): FieldType | undefined {
   return (type as Readonly<Record<string, FieldType>> | undefined)?.[path];
 }
 

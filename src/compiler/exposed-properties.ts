@@ -37,7 +37,7 @@ export function exposedMember(member: ExposableProperty, within: ExposedIn): Exp
   const written = !(options.readOnly ?? []).includes(name);
   const read = !(options.writeOnly ?? []).includes(name);
   const { readable, writable } = exposureOf(member, within);
-  if (readable && isSelected(member))
+  if (readable && ('kind' in member || member.selected))
     return { hasField: true, readable: read, writable: written && writable, hiddenButRequired: false };
   if (writable && !read)
     return { hasField: true, readable: false, writable: written, hiddenButRequired: false };
@@ -46,15 +46,6 @@ export function exposedMember(member: ExposableProperty, within: ExposedIn): Exp
   return hiddenButRequired
     ? { hasField: true, readable: false, writable: true, hiddenButRequired }
     : NOT_EXPOSED;
-}
-
-/** Whether a column has a field. */
-export function isExposedColumn(column: ColumnDescription, within: ExposedIn): boolean {
-  return exposedMember(column, within).hasField && column.unsupported === undefined;
-}
-
-function isSelected(member: ExposableProperty): boolean {
-  return 'kind' in member || member.selected;
 }
 
 function isNamed(member: ExposableProperty, { fields, exclude = [] }: Named): boolean {

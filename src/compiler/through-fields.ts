@@ -2,9 +2,9 @@ import type { Column } from '../core/schema/column.js';
 import type { JunctionDescription } from '../core/schema/entity-metadata.js';
 import type { ColumnField, Field, ToOneField } from '../core/schema/field.js';
 import type { ColumnPair, ToOneRelation } from '../core/schema/relation.js';
-import type { RestifyOptions } from '../decorators/model-options.js';
 import { refersToKey } from './column-pairs.js';
-import { labelOf } from './label.js';
+import type { EffectiveOptions } from './effective-options.js';
+import { labelOf } from './property-names.js';
 import type { ResourceBuilder } from './resource-builder.js';
 
 /** A junction as seen from one side, before its fields are compiled. */
@@ -18,7 +18,7 @@ export interface ThroughView {
   /** The application's entity on the junction's table, if any. */
   readonly mapped: ResourceBuilder | undefined;
   readonly fixed: ReadonlySet<string>;
-  readonly options: RestifyOptions;
+  readonly options: EffectiveOptions;
 }
 
 /** The fields of the application's entity. Its sides are related keys, whether it declares relations or columns. */

@@ -1,5 +1,5 @@
 import type { CountResult } from './contracts/pagination.js';
-import type { IdempotencyStore } from './contracts/response-store.js';
+import type { IdempotencyStore } from './contracts/idempotency.js';
 import type { Representation, Row } from './contracts/serializer.js';
 import type { Json } from './errors/rest-exception.js';
 import type { MaybePromise } from './maybe-promise.js';

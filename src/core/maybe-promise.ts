@@ -13,3 +13,21 @@ export function mapMaybe<Value, Result>(
 ): MaybePromise<Result> {
   return isPromise(given) ? Promise.resolve(given).then(next) : next(given);
 }
+
+/**
+ * Runs `work`, and calls `next` with its value or `rescue` with its error, synchronously unless it returns a promise. `rescue`
+ * does not see errors of `next`.
+ */
+export function settleMaybe<Value, Result>(
+  work: () => MaybePromise<Value>,
+  next: (value: Value) => Result,
+  rescue: (error: unknown) => Result,
+): MaybePromise<Result> {
+  let given: MaybePromise<Value>;
+  try {
+    given = work();
+  } catch (error) {
+    return rescue(error);
+  }
+  return isPromise(given) ? Promise.resolve(given).then(next, rescue) : next(given);
+}

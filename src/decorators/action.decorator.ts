@@ -1,5 +1,5 @@
 import type { Method, Operation } from '../core/schema/operation.js';
-import type { PermissionExpression } from '../core/contracts/permission-expression.js';
+import type { PermissionExpression } from '../core/contracts/permission.js';
 
 /** The behaviour that a `@NestedAction` replaces, each followed by the relation's name (contract 9.1). */
 export const ONE_TO_MANY_LIST_ACTION = 'oneToManyList_';

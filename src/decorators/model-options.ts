@@ -3,52 +3,22 @@ import type { BulkOptions } from '../core/contracts/bulk.js';
 import type { ConditionalOptions } from '../core/contracts/conditional.js';
 import type { IdempotencyOptions } from '../core/contracts/idempotency.js';
 import type { FieldType } from '../core/schema/field-type.js';
-import type { GuardLike } from '../core/contracts/guard.js';
-import type { InterceptorLike } from '../core/contracts/interceptor.js';
-import type { PipeLike } from '../core/contracts/pipe.js';
+import type { GuardLike, InterceptorLike, PipeLike } from '../core/contracts/enhancers.js';
 import type { Throttle } from '../core/contracts/throttle.js';
-import type { FilterBackend } from '../core/contracts/filter-backend.js';
+import type { FilterBackend, CustomFilter } from '../core/contracts/filters.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { Operation } from '../core/schema/operation.js';
-import type { CustomFilter } from '../core/contracts/custom-filter.js';
-import type { ParameterNames } from '../core/schema/parameter-names.js';
+import type { PathOf, PropertyOf, Unwrapped } from '../core/schema/entity-paths.js';
+import type { ParameterNames } from '../core/schema/resource-schema.js';
 import type { Pagination } from '../core/contracts/pagination.js';
 import type { Renderer } from '../core/contracts/renderer.js';
-import type { PermissionExpression } from '../core/contracts/permission-expression.js';
+import type { PermissionExpression } from '../core/contracts/permission.js';
 import type { Lookup, OrderLookup, TextLookup } from '../core/query/lookups.js';
 import type { Serializer } from '../core/contracts/serializer.js';
 import type { FieldSelectionOptions } from '../core/contracts/field-selection.js';
 
 /** A class that Nest's injector can instantiate. */
 export type InjectableClass<Instance> = new (...dependencies: never[]) => Instance;
-
-/** The target of a relation, without TypeORM's wrapper types. */
-type Unwrapped<Value> =
-  NonNullable<Value> extends Promise<infer Inner>
-    ? Unwrapped<Inner>
-    : NonNullable<Value> extends readonly (infer Item)[]
-      ? NonNullable<Item>
-      : NonNullable<Value>;
-
-type Leaf = string | number | boolean | bigint | symbol | Date | Uint8Array | ((...args: never[]) => unknown);
-
-/** The properties that are not methods. */
-export type PropertyOf<Entity> = {
-  [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown
-    ? never
-    : Name;
-}[keyof Entity & string];
-
-/** A property, or a dotted path over relations and embedded objects of at most three steps: `question.pub_date`. */
-export type PathOf<Entity, Depth extends readonly unknown[] = [1, 1]> = {
-  [Name in PropertyOf<Entity>]:
-    | Name
-    | (Unwrapped<Entity[Name]> extends Leaf
-        ? never
-        : Depth extends readonly [unknown, ...infer Rest]
-          ? `${Name}.${PathOf<Unwrapped<Entity[Name]>, Rest>}`
-          : never);
-}[PropertyOf<Entity>];
 
 type MethodOf<Entity> = {
   [Name in keyof Entity & string]: NonNullable<Entity[Name]> extends (...args: never[]) => unknown

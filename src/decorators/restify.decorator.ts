@@ -16,22 +16,56 @@ export interface SchemaLike<Entity extends object = object> {
 /** With only a label, for any entity, so that different entities can be registered in a loop. */
 type AnyEntity<App> = [App] extends [never] ? never : EntityClass<object> | SchemaLike;
 
-/** The TypeScript error for an option with a name that the entity does not have. */
-export interface OptionsDoNotFitTheEntity {
-  readonly 'an option of @Restify names a field that this entity does not have': never;
+/** The TypeScript error for unknown options: no value has this type, whose text is the message. */
+type KnownOptions<Options> = [UnknownOption<Options>] extends [never]
+  ? unknown
+  : {
+      readonly [Name in UnknownOption<Options>]: Options[Name] extends Primitive
+        ? Refused<NoOption<Name>>
+        : NoOption<Name>;
+    };
+
+type UnknownOption<Options> = Exclude<keyof Options, keyof RestifyOptions>;
+
+type NoOption<Name> = `@Restify has no option "${Name & string}"`;
+type Primitive = string | number | boolean | bigint | symbol | null | undefined;
+
+/** An object, because the intersection of two different primitives would be `never`, in the place of the message. */
+interface Refused<Message> {
+  readonly refused: Message;
 }
 
-/** The TypeScript error for an unknown option. */
-export interface NoSuchOption<Name> {
-  readonly '@restify has no such option': Name;
-}
-
+/** The TypeScript error for options that do not fit the entity: no class has this type, whose text is the message. */
 type Fitting<Options, Entity extends object> =
-  Options extends RestifyOptions<Entity>
-    ? Exclude<keyof Options, keyof RestifyOptions> extends never
-      ? unknown
-      : NoSuchOption<Exclude<keyof Options, keyof RestifyOptions>>
-    : OptionsDoNotFitTheEntity;
+  Options extends RestifyOptions<Entity> ? unknown : Misfit<Options, Entity>;
+
+type Misfit<Options, Entity extends object> = {
+  [Name in keyof Options & keyof RestifyOptions]: Options[Name] extends RestifyOptions<Entity>[Name]
+    ? never
+    : MisfitOf<Name, Options[Name], NonNullable<RestifyOptions<Entity>[Name]>>;
+}[keyof Options & keyof RestifyOptions];
+
+type MisfitOf<Option extends string, Given, Fit> = Given extends readonly (infer Name extends string)[]
+  ? NotOfEntity<Option, Exclude<Name, ItemOf<Fit>>>
+  : [UnknownNames<Given, Fit>] extends [never]
+    ? `@Restify: the values of ${Option} do not fit the entity`
+    : NotOfEntity<Option, UnknownNames<Given, Fit>>;
+
+type NotOfEntity<
+  Option extends string,
+  Name extends string,
+> = `@Restify: "${Name}" in ${Option} is not ${Option extends 'listenerRelations' | 'expandable' | 'through' ? 'a relation' : 'a field'} of the entity`;
+
+type ItemOf<Fit> = Fit extends readonly (infer Item)[] ? Item : never;
+
+/** Of an option with members by name, those whose names the entity does not have. Names of filters and computed fields are free. */
+type UnknownNames<Given, Fit> = Fit extends readonly unknown[]
+  ? never
+  : Fit extends object
+    ? string extends keyof Fit
+      ? never
+      : Exclude<keyof Given & string, keyof Fit>
+    : never;
 
 /**
  * Registers an entity for the REST interface. The text is the app label, the first word of its path; the second is the
@@ -44,7 +78,7 @@ type Fitting<Options, Entity extends object> =
  * ```
  */
 export function Restify<const Options extends RestifyOptions>(
-  appOrOptions?: string | Options,
+  appOrOptions?: string | (Options & KnownOptions<Options>),
   ...others: never[]
 ): <Entity extends object>(target: EntityClass<Entity> & Fitting<Options, Entity>) => void {
   const options: RestifyOptions =

@@ -2,7 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import { KEY_PARAMETER } from '../core/schema/action.js';
 import type { KeyParameter } from '../core/schema/action.js';
-import type { Actor } from '../core/schema/actor.js';
+import type { Actor } from '../core/schema/caller.js';
 import type { ActionKeys, Operate } from '../pipeline/override.js';
 
 /** The parameters of a request that the decorators of this file pass to an action. */

@@ -1,6 +1,5 @@
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
-import type { ErrorFormat } from '../core/contracts/error-format.js';
-import type { ErrorListener } from '../core/contracts/error-listener.js';
+import type { ErrorFormat, ErrorListener } from '../core/contracts/errors.js';
 import type { MissingIndex } from '../core/contracts/missing-index.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api } from '../core/schema/route.js';
@@ -33,6 +32,8 @@ export interface RegisteredApi {
   readonly page: BrowsablePage | undefined;
   /** Maps an error of the application's own code: an unavailable database becomes a 503 wherever it was queried. */
   readonly mapError: (error: unknown) => unknown;
+  /** Sentences about models that no caller may use in an application without guards and middleware. */
+  readonly findUnauthenticated: () => readonly string[];
   readonly findDeferredProblems: () => readonly DeclarationProblem[];
   /** The position among the `forRoot` calls of the process, because the order in which boots end is arbitrary. */
   readonly order: number;

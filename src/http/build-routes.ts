@@ -51,8 +51,12 @@ export function buildApi(
   resources: readonly Resource[],
   own: ApplicationHandlers = NO_APPLICATION_HANDLERS,
 ): Api {
+  const handlers = new HandlersByResource(own);
   const byPath = new Map(
-    resources.map((resource) => [`${resource.app}/${resource.model}`, buildResourceRoutes(resource, own)]),
+    resources.map((resource) => [
+      `${resource.app}/${resource.model}`,
+      buildResourceRoutes(resource, handlers),
+    ]),
   );
   const routes = [...byPath.values()].flatMap(
     ({ collection, object, nested, collectionActions, objectActions }) => [
@@ -69,6 +73,26 @@ export function buildApi(
     routes: routes.filter((route) => route !== undefined),
     byPath,
   };
+}
+
+/** Finds the handlers of a resource once, and not for each URL that serves its rows. */
+class HandlersByResource implements ApplicationHandlers {
+  private readonly actions = new Map<Resource, readonly CompiledAction[]>();
+  private readonly replacements = new Map<Resource, ReadonlyMap<Operation, RouteAction>>();
+
+  constructor(private readonly own: ApplicationHandlers) {}
+
+  actionsOf(resource: Resource): readonly CompiledAction[] {
+    const found = this.actions.get(resource) ?? this.own.actionsOf(resource);
+    this.actions.set(resource, found);
+    return found;
+  }
+
+  replacementsOf(resource: Resource): ReadonlyMap<Operation, RouteAction> {
+    const found = this.replacements.get(resource) ?? this.own.replacementsOf(resource);
+    this.replacements.set(resource, found);
+    return found;
+  }
 }
 
 function buildResourceRoutes(resource: Resource, own: ApplicationHandlers): ResourceRoutes {

@@ -1,22 +1,13 @@
 import { Server as HttpServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { HttpSockets } from '../internals/node.js';
 import { markClosing } from './write-response.js';
-
-/**
- * The internal state of Node's HTTP server on a connection: without a parser it is no longer an HTTP connection, such
- * as a WebSocket.
- */
-interface HttpSocket extends Socket {
-  readonly parser?: object | null;
-  readonly _httpMessage?: ServerResponse | null;
-}
 
 /** An open connection, and its state while the server closes. */
 interface OpenSocket {
-  readonly socket: HttpSocket;
+  readonly socket: Socket;
   /** The bytes of the TLS handshake, before any HTTP. */
   readonly initialBytes: number;
   /** Whether the TLS handshake is incomplete, so that no HTTP state exists yet. */
@@ -46,7 +37,10 @@ export class OpenSockets {
   /** By the address of the client: TLS creates another socket object after the handshake. */
   private readonly handshakes = new Map<string, Socket>();
 
-  private constructor(private readonly server: HttpServer | HttpsServer) {
+  private constructor(
+    private readonly server: HttpServer | HttpsServer,
+    private readonly states: HttpSockets,
+  ) {
     if (server instanceof HttpsServer) this.trackEncrypted(server);
     else {
       server.on('connection', (socket: Socket) => {
@@ -56,9 +50,9 @@ export class OpenSockets {
   }
 
   /** Undefined for another kind of server, such as HTTP/2, which has its own shutdown. */
-  static of(server: unknown): OpenSockets | undefined {
+  static of(server: unknown, states: HttpSockets): OpenSockets | undefined {
     return server instanceof HttpServer || server instanceof HttpsServer
-      ? new OpenSockets(server)
+      ? new OpenSockets(server, states)
       : undefined;
   }
 
@@ -74,7 +68,7 @@ export class OpenSockets {
     const openSockets = [...this.open.values()];
     await this.waitUntilQuiet(openSockets);
     await this.waitUntilWritten(openSockets, grace);
-    for (const each of openSockets) if (each.socket._httpMessage) each.hadResponse = true;
+    for (const each of openSockets) if (this.states.responseOn(each.socket)) each.hadResponse = true;
     let closed: number | undefined;
     const looking = setInterval(() => {
       const now = performance.now();
@@ -99,7 +93,7 @@ export class OpenSockets {
     });
   }
 
-  private add(socket: HttpSocket, isHandshake: boolean): void {
+  private add(socket: Socket, isHandshake: boolean): void {
     const read = socket.bytesRead;
     this.open.set(socket, {
       socket,
@@ -129,7 +123,10 @@ export class OpenSockets {
     const leftOf = (): number =>
       openSockets.reduce(
         (sum, { socket }) =>
-          sum + (socket.destroyed || socket._httpMessage?.writableEnded !== true ? 0 : socket.writableLength),
+          sum +
+          (socket.destroyed || this.states.responseOn(socket)?.writableEnded !== true
+            ? 0
+            : socket.writableLength),
         0,
       );
     let [left, last] = [leftOf(), performance.now()];
@@ -148,7 +145,7 @@ export class OpenSockets {
     for (const each of this.open.values()) {
       if (recordProgress(each)) each.lastProgress = now;
       if (
-        isFinished(each, {
+        this.isFinished(each, {
           isLate: now - closed >= grace,
           isStill: now - (each.lastProgress ?? closed) >= grace,
         })
@@ -156,29 +153,29 @@ export class OpenSockets {
         each.socket.destroy();
     }
   }
-}
 
-/**
- * Whether an HTTP connection is finished: without a response in progress, and without an upload that makes progress or
- * that the application is not reading.
- */
-function isFinished(
-  each: OpenSocket,
-  { isLate, isStill }: { readonly isLate: boolean; readonly isStill: boolean },
-): boolean {
-  const { socket, isHandshake } = each;
-  if (!isHandshake && !socket.parser) return false;
-  const answer = socket._httpMessage;
-  if (answer) {
-    each.hadResponse = true;
-    return isStill && !answer.req.complete && answer.req.readableLength === 0 && !answer.headersSent;
+  /**
+   * Whether an HTTP connection is finished: without a response in progress, and without an upload that makes progress or
+   * that the application is not reading.
+   */
+  private isFinished(
+    each: OpenSocket,
+    { isLate, isStill }: { readonly isLate: boolean; readonly isStill: boolean },
+  ): boolean {
+    const { socket, isHandshake } = each;
+    if (!isHandshake && !this.states.speaksHttp(socket)) return false;
+    const answer = this.states.responseOn(socket);
+    if (answer) {
+      each.hadResponse = true;
+      return isStill && !answer.req.complete && answer.req.readableLength === 0 && !answer.headersSent;
+    }
+    if (each.hadResponse) return true;
+    if (each.lastBytesRead > each.initialBytes) return isLate;
+    // The request of a connection that was just accepted may still be in transit.
+    const wasSilent = each.wasIdle;
+    each.wasIdle = true;
+    return wasSilent;
   }
-  if (each.hadResponse) return true;
-  if (each.lastBytesRead > each.initialBytes) return isLate;
-  // The request of a connection that was just accepted may still be in transit.
-  const wasSilent = each.wasIdle;
-  each.wasIdle = true;
-  return wasSilent;
 }
 
 function recordProgress(each: OpenSocket): boolean {

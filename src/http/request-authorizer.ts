@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { NotFound, PermissionDenied } from '../core/errors/http-exceptions.js';
-import type { GuardLike, RunGuard } from '../core/contracts/guard.js';
+import type { GuardLike, RunGuard } from '../core/contracts/enhancers.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { throttleRequest } from '../features/throttling/throttle.stage.js';

@@ -1,17 +1,21 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { ErrorContext } from '../core/contracts/errors.js';
 import { isPromise } from '../core/maybe-promise.js';
-import { JSON_MEDIA_TYPE } from '../core/media-type.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
+import { JSON_MEDIA_TYPE } from '../core/contracts/renderer.js';
+import type { Actor } from '../core/schema/caller.js';
+import { servedMethod } from '../core/schema/operation.js';
 import { errorResponse } from '../request/response/error-response.js';
 import type { ErrorOrigin, ErrorResponse } from '../request/response/error-response.js';
+import { valueResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RegisteredApi } from './api-registration.js';
 import { withoutDialog } from './browsable/serve-page.js';
+import type { RequestStates, RequestState } from './request-authorizer.js';
 import type { PathLocation, RouteMatcher } from './route-matcher.js';
-import { describeRequest } from './error-context.js';
+import { getRoutePattern } from './route-pattern.js';
 import type { ServerExchange } from './server-exchange.js';
 import type { ServerLog } from './server-log.js';
-import type { RequestStates } from './request-authorizer.js';
 
 const INDEX_ALLOW = 'GET, HEAD, OPTIONS';
 
@@ -140,4 +144,97 @@ function doNothing(): void {
  */
 export function yieldToMiddleware(): Promise<void> {
   return RESOLVED.then(doNothing).then(doNothing).then(doNothing);
+}
+
+/** The part of Nest's `StreamableFile` that is used here. Matched by shape, because Nest may be loaded twice. */
+interface FileLike {
+  getStream(): AsyncIterable<Uint8Array>;
+  getHeaders(): {
+    readonly type: string;
+    readonly disposition: string | readonly string[] | undefined;
+    readonly length: number | undefined;
+  };
+}
+
+interface ActionStatus {
+  /** The status of a response with a body. */
+  readonly status: number;
+  /** Whether the application has set it. */
+  readonly isExplicit: boolean;
+  /** `ETag` and `Last-Modified`, if known. */
+  readonly validators: Readonly<Record<string, string>> | undefined;
+}
+
+/** The response for the value of an action: JSON, a file for a `StreamableFile`, and 204 for undefined. */
+export function actionResponse(
+  value: unknown,
+  { status, isExplicit, validators }: ActionStatus,
+): RestResponse {
+  if (isFile(value)) return fileResponse(status, value);
+  return value === undefined && isExplicit ? { status } : valueResponse(status, value, validators);
+}
+
+function fileResponse(status: number, value: FileLike): RestResponse {
+  const { type, disposition, length } = value.getHeaders();
+  const [name] = typeof disposition === 'string' ? [disposition] : (disposition ?? []);
+  return {
+    status,
+    headers: {
+      'Content-Type': type,
+      ...(name !== undefined && { 'Content-Disposition': name }),
+      ...(length !== undefined && { 'Content-Length': String(length) }),
+    },
+    body: { kind: 'stream', pieces: value.getStream() },
+  };
+}
+
+function isFile(value: unknown): value is FileLike {
+  const { getStream, getHeaders } = (value ?? {}) as Partial<FileLike>;
+  return typeof getStream === 'function' && typeof getHeaders === 'function';
+}
+
+/** The request of an error; the state is undefined in calls without HTTP. */
+interface FailedRequest {
+  readonly method: string;
+  readonly request: object | undefined;
+  readonly state: RequestState | undefined;
+  /** The caller, where the state does not know one yet. */
+  readonly actor?: Actor;
+  readonly status?: number | undefined;
+}
+
+/** Describes a request for logs and error listeners. */
+export function describeRequest({
+  method,
+  request,
+  state,
+  actor = null,
+  status,
+}: FailedRequest): ErrorContext {
+  const { location, path, context } = state ?? {};
+  const route = location?.kind === 'route' ? location.match.route : undefined;
+  const served = servedMethod(method);
+  return {
+    status,
+    method,
+    path,
+    route: location?.kind === 'route' && route ? `${location.base}/${getRoutePattern('', route)}` : undefined,
+    model: route?.resource.id,
+    operation: route?.actions.get(served)?.handler ?? route?.operations.get(served),
+    actor: context?.actor ?? actor,
+    requestId: request && findRequestId(request),
+    request,
+  };
+}
+
+/** The used part of the request of Express, and of Fastify. */
+interface IdentifiedRequest {
+  readonly id?: unknown;
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+function findRequestId({ id, headers }: IdentifiedRequest): string | undefined {
+  if (typeof id === 'string' || typeof id === 'number') return String(id);
+  const header = headers?.['x-request-id'];
+  return typeof header === 'string' ? header : undefined;
 }

@@ -1,10 +1,10 @@
 import type { ExecutionContext, LoggerService } from '@nestjs/common';
-import type { GuardLike, RunGuard } from '../core/contracts/guard.js';
+import type { GuardLike, RunGuard } from '../core/contracts/enhancers.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import { MethodNotAllowed, NotFound, UnsupportedMediaType } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import type { Actor } from '../core/schema/actor.js';
+import type { Actor } from '../core/schema/caller.js';
 import { servedMethod, statusOf } from '../core/schema/operation.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
@@ -12,19 +12,22 @@ import { assertParsed } from '../request/application-body.js';
 import type { InterceptorChain } from '../pipeline/rest-pipeline.js';
 import type { UnknownEntities } from '../restify.options.js';
 import { setActionContext } from './action-context.js';
-import { actionResponse } from './action-response.js';
+import {
+  actionResponse,
+  getAllowHeader,
+  ResponseSender,
+  yieldToMiddleware,
+  describeRequest,
+} from './response-sender.js';
 import type { RegisteredApi } from './api-registration.js';
 import { respondWithIndex } from './api-root.js';
 import { respondWithAsset, servePage, varyByPage } from './browsable/serve-page.js';
 import { ExecutionContexts } from './execution-contexts.js';
-import { PrefixRegistry } from './prefix-registry.js';
 import { isDescriptionRequest, RequestAuthorizer, RequestStates } from './request-authorizer.js';
-import { getAllowHeader, ResponseSender, yieldToMiddleware } from './response-sender.js';
 import { RouteMatcher } from './route-matcher.js';
 import { identifyRoute } from './route-pattern.js';
 import type { ActionBinding } from './route-pattern.js';
 import type { GetExchange, RequestTarget, ServerExchange } from './server-exchange.js';
-import { describeRequest } from './error-context.js';
 import { ServerLog } from './server-log.js';
 import type { ErrorReport } from './server-log.js';
 
@@ -101,6 +104,7 @@ export class RestServer {
     | 'index'
     | 'errorFormat'
     | 'findMissingIndexes'
+    | 'findUnauthenticated'
     | 'missingIndexRows'
   >[] {
     return this.matcher.registeredApis;
@@ -349,5 +353,20 @@ export class RestServer {
   /** Sends an error that other code has thrown on a generated URL. Never throws or rejects. */
   sendError(exchange: ServerExchange, error: unknown): MaybePromise<void> {
     return this.sender.sendError(exchange, error);
+  }
+}
+
+/** The prefixes of the process that are booting or running, so that the second of two equal prefixes is detected. */
+export class PrefixRegistry {
+  private readonly claims: { readonly prefix: string; readonly owner: object }[] = [];
+
+  /** Call it before the first `await` of a prefix's boot. */
+  claim(prefix: string, owner: object): void {
+    this.claims.push({ prefix, owner });
+  }
+
+  /** The prefixes that other owners have claimed too. */
+  conflictingPrefixes(owner: object): readonly string[] {
+    return this.claims.filter((each) => each.owner !== owner).map(({ prefix }) => prefix);
   }
 }

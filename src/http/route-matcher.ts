@@ -1,9 +1,7 @@
-import type { Api, NestedRoutes, Route, RouteMatch } from '../core/schema/route.js';
+import type { Api, Route, RouteMatch } from '../core/schema/route.js';
 import type { HttpExchange } from '../request/http-exchange.js';
-import { ApplicationRoutes } from './application-routes.js';
-import { ASSETS_SEGMENT } from './browsable/page-assets.js';
-import { MountPaths } from './mount-paths.js';
 import type { RegisteredApi } from './api-registration.js';
+import { ASSETS_SEGMENT } from './browsable/browsable-page.js';
 
 /** The location of a path among all served paths. */
 export type PathLocation =
@@ -118,12 +116,17 @@ function locateBelowPrefix(
 ): PathLocation | undefined {
   const { api } = registeredApi;
   const prefix = addLeadingSlash(api.prefix);
-  if (prefix !== '' && removeLastSlash(path) === prefix) return locateRoot(registeredApi, { base, path });
+  // The empty prefix has no root: `/` serves the index of all prefixes.
+  if (prefix !== '' && removeLastSlash(path) === prefix)
+    return registeredApi.index === undefined
+      ? { kind: 'unknown', registeredApi, base: base + prefix }
+      : { kind: 'index', base, path, prefixes: [registeredApi] };
   if (!path.startsWith(prefix) || path[prefix.length] !== '/') return undefined;
   const match = isUnambiguous ? matchRoute(api, removeLastSlash(path.slice(prefix.length + 1))) : undefined;
   if (match) return { kind: 'route', registeredApi, match, base: base + prefix };
-  const asset = registeredApi.page && findAssetName(path.slice(prefix.length));
-  if (asset !== undefined) return { kind: 'asset', registeredApi, name: asset };
+  const assets = `${prefix}/${ASSETS_SEGMENT}/`;
+  if (registeredApi.page && path.startsWith(assets))
+    return { kind: 'asset', registeredApi, name: path.slice(assets.length) };
   // Below an empty prefix, unknown paths belong to the application.
   return prefix === '' ? undefined : { kind: 'unknown', registeredApi, base: base + prefix };
 }
@@ -142,11 +145,8 @@ export function matchRoute({ byPath }: Pick<Api, 'byPath'>, path: string): Route
   const nested = routes.nested.get(relation);
   if (segments.length === 4)
     return createMatch(routes.objectActions.get(relation), key) ?? createMatch(nested?.list, key);
-  return nested && matchChild(nested, key, segments.slice(4).join('/'));
-}
-
-function matchChild({ object }: NestedRoutes, key: string, childSegment: string): RouteMatch | undefined {
-  return childSegment === '' ? undefined : createMatch(object, key, childSegment);
+  const childSegment = segments.slice(4).join('/');
+  return nested && childSegment !== '' ? createMatch(nested.object, key, childSegment) : undefined;
 }
 
 function createMatch(
@@ -157,25 +157,107 @@ function createMatch(
   return route ? { route, keySegment, childSegment } : undefined;
 }
 
-function findAssetName(path: string): string | undefined {
-  const folder = `/${ASSETS_SEGMENT}/`;
-  return path.startsWith(folder) ? path.slice(folder.length) : undefined;
-}
-
-/** The root path of a prefix. The empty prefix has none: `/` serves the index of all prefixes. */
-function locateRoot(
-  registeredApi: RegisteredApi,
-  { base, path }: { readonly base: string; readonly path: string },
-): PathLocation {
-  return registeredApi.index === undefined
-    ? { kind: 'unknown', registeredApi, base: base + addLeadingSlash(registeredApi.api.prefix) }
-    : { kind: 'index', base, path, prefixes: [registeredApi] };
-}
-
 function addLeadingSlash(path: string): string {
   return path === '' ? '' : `/${path}`;
 }
 
 function removeLastSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** Paths that the application serves itself, by the patterns of its routes. */
+export class ApplicationRoutes {
+  private readonly patterns: (readonly string[])[] = [];
+
+  add(pattern: string): void {
+    this.patterns.push(splitPath(pattern));
+  }
+
+  has(path: string): boolean {
+    const segments = splitPath(path);
+    return this.patterns.some((pattern) => {
+      const rest = pattern.findIndex((segment) => segment.startsWith('*'));
+      if (rest < 0 && pattern.length !== segments.length) return false;
+      return pattern.every(
+        (segment, index) =>
+          (rest >= 0 && index >= rest) || segment.startsWith(':') || segment === segments[index],
+      );
+    });
+  }
+}
+
+function splitPath(path: string): readonly string[] {
+  return (path.endsWith('/') ? path.slice(0, -1) : path).split('/').slice(1);
+}
+
+/** The mounts of the application's routes: the paths of its global prefix and version, if it has them. */
+export class MountPaths {
+  private readonly patterns: MountPattern[] = [];
+
+  /** Adds a mount such as `/api`, or an empty text for the root. A parameter such as `:tenant` matches any segment. */
+  add(mount: string): void {
+    if (this.patterns.some((each) => each.text === mount)) return;
+    const segments = mount.split('/').filter((segment) => segment !== '');
+    this.patterns.push({
+      text: mount,
+      segments,
+      plain: segments.some((segment) => segment.startsWith(':'))
+        ? undefined
+        : segments.map((segment) => `/${segment}`).join(''),
+    });
+    // Longest first: `/api` must not hide `/api/v2`.
+    this.patterns.sort((a, b) => b.segments.length - a.segments.length);
+  }
+
+  /** All mounts, longest first. */
+  get all(): readonly string[] {
+    return this.patterns.map(({ text }) => text);
+  }
+
+  /** The mount for URLs that are built outside of a request. */
+  first(): string {
+    return this.patterns[0]?.text ?? '';
+  }
+
+  /** The mounts that match a path, with the segments of that path, longest first. */
+  findMounts(path: string): readonly string[] {
+    const found: string[] = [];
+    for (const pattern of this.patterns) {
+      const mount = matchMount(pattern, path);
+      if (mount !== undefined) found.push(mount);
+    }
+    return found;
+  }
+}
+
+interface MountPattern {
+  readonly text: string;
+  readonly segments: readonly string[];
+  /** The mount itself if it has no parameters, else undefined. */
+  readonly plain: string | undefined;
+}
+
+/** The mount that a path is below; undefined if the pattern does not match. */
+function matchMount(pattern: MountPattern, path: string): string | undefined {
+  const { plain } = pattern;
+  if (plain === undefined) return fillParameters(pattern, path);
+  return isBelow(path, plain) ? plain : undefined;
+}
+
+function isBelow(path: string, mount: string): boolean {
+  return (
+    path.startsWith(mount) && (path.length === mount.length || path[mount.length] === '/' || mount === '')
+  );
+}
+
+function fillParameters({ segments }: MountPattern, path: string): string | undefined {
+  const given = path.split('/').slice(1);
+  const matches = segments.every(
+    (segment, index) => (segment.startsWith(':') && (given[index] ?? '') !== '') || segment === given[index],
+  );
+  if (!matches) return undefined;
+  return given
+    .slice(0, segments.length)
+    .map((segment) => `/${segment}`)
+    .join('');
 }

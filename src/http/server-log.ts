@@ -1,15 +1,20 @@
 import type { LoggerService } from '@nestjs/common';
-import type { ErrorContext, ErrorListener } from '../core/contracts/error-listener.js';
+import type { ErrorContext, ErrorListener } from '../core/contracts/errors.js';
 import { isRestException } from '../core/errors/rest-exception.js';
+import { UnknownPath } from '../core/query/resolve-row-filter.js';
 import type { Api } from '../core/schema/route.js';
-import { describeServedModels } from './describe-served-models.js';
 
 const NO_MODELS =
   'No entity of the data source has @Restify. With autoLoadEntities, list entities in TypeOrmModule.forFeature([…]);' +
   ' a file of which only types are imported is not loaded.';
 
+const MOST_MISTAKES = 1000;
+
 /** The log of one application's prefixes. No method throws, even if the logger does: a request must not fail because of it. */
 export class ServerLog {
+  /** Mistakes of the application that each request would log anew. */
+  private readonly mistakes = new Set<string>();
+
   constructor(private readonly logger: LoggerService) {}
 
   /** Logs which models are served, below which paths, and warns of a prefix without any. */
@@ -23,6 +28,13 @@ export class ServerLog {
       if (!serving.includes(api)) this.warn(`${describeServedModels([api], mounts)}. ${NO_MODELS}`);
   }
 
+  /** An error of `describe` is ignored, as one of the logger. */
+  debug(describe: () => string): void {
+    ignoreErrors(() => {
+      this.logger.debug?.(describe());
+    });
+  }
+
   warn(text: string): void {
     ignoreErrors(() => {
       this.logger.warn(text);
@@ -30,11 +42,13 @@ export class ServerLog {
   }
 
   /**
-   * Logs an error, and passes it to the listener of its prefix.
+   * Logs an error, and passes it to the listener of its prefix. A wrong path in a row filter of the application is reported once.
    * @param subject what has failed; without it, the request.
    */
   reportError(error: unknown, { context, listener, subject }: ErrorReport): void {
-    const cause = findCause(error);
+    // The error of the driver or the application behind an error of this package.
+    const cause = isRestException(error) && error.cause instanceof Error ? error.cause : error;
+    if (this.isRepeated(cause)) return;
     this.logError(subject ?? `${context.method} ${context.path ?? ''} failed`, cause, context);
     if (!listener) return;
     // In an async function, what the listener throws at once is a rejection, too.
@@ -42,6 +56,14 @@ export class ServerLog {
     notify().catch((failure: unknown) => {
       this.logError('The onError of the prefix failed', failure, context);
     });
+  }
+
+  private isRepeated(error: unknown): boolean {
+    if (!(error instanceof UnknownPath)) return false;
+    if (this.mistakes.has(error.message)) return true;
+    // A path may be made of values.
+    if (this.mistakes.size < MOST_MISTAKES) this.mistakes.add(error.message);
+    return false;
   }
 
   /** Nest's `error(error, stack, context)`: loggers print the error itself, and this text in the place of its stack. */
@@ -69,15 +91,27 @@ function ignoreErrors(write: () => void): void {
   }
 }
 
-/** The error of the driver or the application behind an error of this package. */
-function findCause(error: unknown): unknown {
-  return isRestException(error) && error.cause instanceof Error ? error.cause : error;
-}
-
 function describeValue(value: unknown): string {
   try {
     return String(value);
   } catch {
     return 'something without a text was thrown';
   }
+}
+
+/**
+ * The start-up log line: how many models are served below which path, with the global prefix and the version. `mounts`
+ * are the paths before the prefixes.
+ */
+function describeServedModels(apis: readonly Api[], mounts: readonly string[]): string {
+  return apis
+    .flatMap(({ prefix, routes }) => {
+      const count = new Set(routes.flatMap(({ parent, resource }) => (parent ? [] : resource))).size;
+      return mounts.map(
+        (mount, index) =>
+          `${index === 0 ? `${count} model${count === 1 ? '' : 's'} below ` : 'and '}${mount}/${prefix === '' ? '' : `${prefix}/`}`,
+      );
+    })
+    .join(', ')
+    .replaceAll(', and ', ' and ');
 }

@@ -1,13 +1,13 @@
-import { loadSchemes } from '../adapters/passport/load-schemes.js';
-import type { CredentialAuthentication } from '../adapters/passport/load-schemes.js';
-import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
-import type { Authentication, Credentials } from '../core/contracts/authentication.js';
-import type { GuardClass } from '../core/contracts/guard.js';
-import { guardScheme, guardsScheme } from '../features/authentication/guard-scheme.js';
-import type { Resource } from '../core/schema/resource.js';
-import type { RestifyDefaults } from '../restify.options.js';
-import { runGuard } from './run-guard.js';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { loadSchemes } from '../adapters/passport/load-passport.js';
+import type { CredentialAuthentication } from '../adapters/passport/load-passport.js';
 import { validSchemes } from '../compiler/rules/unfit-scheme.js';
+import type { Authentication, Credentials } from '../core/contracts/authentication.js';
+import type { GuardClass, GuardLike, RunGuard } from '../core/contracts/enhancers.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
+import { guardScheme, guardsScheme } from '../features/authentication/guard-scheme.js';
 
 /** The authentication of a model: its schemes, its guards among them, and its guards after the permissions. */
 export type AuthenticationParts = Pick<Resource, 'schemes' | 'guards' | 'lateGuards'>;
@@ -36,7 +36,6 @@ function exceptGuards(each: Authentication): readonly CredentialAuthentication[]
 /** Resolves `authentication` and `guards` of options to the instances of their classes. */
 export async function resolveAuthentication(
   given: readonly AuthenticationOptions[],
-  defaults: Pick<RestifyDefaults, 'authentication' | 'guards'>,
   got: <Instance>(type: InjectableClass<Instance>) => Instance,
 ): Promise<(options: AuthenticationOptions) => AuthenticationParts> {
   const declared = new Set(given.flatMap(({ authentication }) => validSchemes(authentication)));
@@ -45,7 +44,7 @@ export async function resolveAuthentication(
     const named = guardOf(each);
     if (named) schemes.set(each, guardScheme(runGuard(got(named.guard)), named.credentials));
   }
-  return ({ authentication = defaults.authentication, guards = defaults.guards ?? [] }) => {
+  return ({ authentication, guards = [] }) => {
     const named = validSchemes(authentication).flatMap((each) => schemes.get(each) ?? []);
     const own = guards.map(got);
     if (named.length === 0)
@@ -59,5 +58,14 @@ export async function resolveAuthentication(
       guards: [...guardsOfAuthentication({ authentication }).map(got), ...own],
       lateGuards: own,
     };
+  };
+}
+
+/** Runs a guard as Nest does: the last value of an Observable is the result. */
+export function runGuard(guard: GuardLike): RunGuard {
+  const nests = guard as CanActivate;
+  return (context) => {
+    const answer = nests.canActivate(context as ExecutionContext);
+    return isObservable(answer) ? lastValueFrom(answer) : answer;
   };
 }

@@ -1,10 +1,11 @@
+import * as nestDecorators from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { loadExposures } from '../adapters/class-transformer/load-exposures.js';
 import { loadEntityValidator } from '../adapters/class-validator/entity-validator.js';
 import { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
 import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
-import type { ErrorListener } from '../core/contracts/error-listener.js';
+import type { ErrorListener } from '../core/contracts/errors.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
 import type { Resource } from '../core/schema/resource.js';
 import { ApplicationOperations } from '../pipeline/application-operations.js';
@@ -15,28 +16,35 @@ import { missingMethods } from '../compiler/rules/missing-methods.js';
 import { compileActions, compileReplacements } from '../compiler/compile-actions.js';
 import { compileResources } from '../compiler/compile-resources.js';
 import type { CompiledModel } from '../compiler/compile-resources.js';
-import type { ResourceParts } from '../compiler/resource-parts.js';
-import { listedControllers, propertiesForMethods } from './action-binder.js';
-import type { ListedController } from './action-binder.js';
-import { BrowsablePage } from '../http/browsable/browsable-page.js';
-import { loadPageAssets } from '../http/browsable/page-assets.js';
-import type { BrowsableOptions } from '../core/contracts/browsable.js';
+import type { ResourceParts, CompilerInput } from '../compiler/compiler-input.js';
+import { listedControllers, propertiesForMethods, routingProblems } from './listed-controllers.js';
+import type { ListedController } from './listed-controllers.js';
+import { laneTable } from '../execution/lane-table.js';
+import { BrowsablePage, loadPageAssets } from '../http/browsable/browsable-page.js';
 import { buildApi } from '../http/build-routes.js';
 import { noMethods } from '../compiler/rules/verify-actions.js';
-import { problemsOfModel } from '../compiler/rules/verify-model.js';
-import { verifyOptions } from '../compiler/rules/verify-options.js';
-import { modelWarnings } from '../compiler/rules/model-warnings.js';
+import { problemsOfModel, problemsOfPartialModel } from '../compiler/rules/verify-model.js';
+import { unique } from '../compiler/rules/problems.js';
+import { omitFlawedOptions, verifyOptions } from '../compiler/rules/verify-options.js';
+import { needsActor } from '../features/permissions/built-in-permissions.js';
+import { unauthenticatedModels, modelWarnings } from '../compiler/rules/model-warnings.js';
 import type { BootContext } from './boot-context.js';
-import { optionsIn, withPermissionClasses, permissionsOfActions } from './classes-of-options.js';
+import {
+  optionsIn,
+  withPermissionClasses,
+  permissionsOfActions,
+  resolveParts,
+  offlineParts,
+  permissionRules,
+} from './compiler-parts.js';
 import { compilerInput } from './create-compiler-input.js';
-import { resolveParts, offlineParts } from './compiler-parts.js';
+import { describeLanes } from './describe-lanes.js';
+import { findUnknownMetadata, unknownMetadata } from '../internals/nest.js';
 import { resolveProvider } from './resolve-provider.js';
-import { permissionRules } from './permission-rules.js';
-import { selectDefaultVersion } from './select-default-version.js';
-import type { CompilerInput } from '../compiler/compiler-input.js';
+import { selectDefaultVersion } from './application-config.js';
 import type { BodyReader } from '../core/schema/value-rules.js';
 import type { RoutesOf } from '../pipeline/description/describe-queries.js';
-import type { ReportError } from '../adapters/typeorm/connection/connection-limits.js';
+import type { ReportError } from '../adapters/typeorm/connection/connection-manager.js';
 import type { Api, Route } from '../core/schema/route.js';
 
 /**
@@ -46,6 +54,8 @@ import type { Api, Route } from '../core/schema/route.js';
 export async function bootstrapApi(context: BootContext): Promise<void> {
   const { options, dataSource, server, controllers } = context;
   server.prefixRegistry.claim(options.prefix, controllers);
+  const unknown = findUnknownMetadata(nestDecorators);
+  rejectProblems(unknown.length > 0 ? [unknownMetadata(unknown)] : [], dataSource);
   // Resolved below, when the options are known to be right.
   const errors: { listener?: ErrorListener | undefined } = {};
   const { adapter, description, readBody } = await describeEntities(context, (error, about) => {
@@ -55,21 +65,31 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   });
   context.awaited.knows(description);
   const input = compilerInput(description, context);
-  rejectProblems(
-    verifyOptions({ prefix: options.prefix, given: options.given, drafts: input.drafts }),
-    dataSource,
-  );
+  rejectProblems(problemsOfOptions(input), dataSource);
   const instances = new Map<unknown, unknown>();
-  const parts = await resolveParts(input, context, instances);
+  const parts = await resolveParts(input, context, instances).catch((error: unknown) => {
+    if (!(error instanceof DeclarationError)) throw error;
+    rejectProblems([...error.problems, ...offlineProblems(input)], dataSource);
+    throw error;
+  });
   const model = compileResources(input, parts);
   rejectProblems(problemsOfModel(input, model), dataSource);
   rejectProblems(await adapter.problems(model.all), dataSource);
   for (const resource of model.all) adapter.prepare(resource);
   const warnings = [...modelWarnings(input, model), ...(await adapter.warnings(model.all))];
   for (const warning of warnings) server.log.warn(warning);
-  errors.listener = await resolveErrorListener(context, instances);
+  if (model.resources.length > 0)
+    server.log.debug(
+      () =>
+        `Lanes of ${options.prefix}/, without parameters of a request:\n${laneTable(describeLanes(model.resources, adapter))}`,
+    );
+  if (options.onError) {
+    errors.listener = (await resolveProvider(options.onError, context)) as ErrorListener;
+    instances.set(options.onError, errors.listener);
+  }
   const listed = listedControllers(context.modules);
   const api = bindRoutes(model, { context, input, parts, listed, readBody });
+  const routed = listed.filter(({ listed: own, wrapper }) => wrapper.metatype !== own);
   const services = pipelineServices({
     adapter,
     permissions: permissionRules(context, errors.listener),
@@ -80,9 +100,11 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   server.add({
     api,
     resourceOf: resourcesByTarget(input, model),
+    findUnauthenticated: () => unauthenticatedModels(input, model, needsActor),
     findDeferredProblems: () => [
       ...schemeProblems(api),
-      ...listed.flatMap((each) => noMethods(each.declaration.name, propertiesForMethods(each))),
+      ...routed.flatMap(routingProblems),
+      ...listed.flatMap((each) => [...noMethods(each.declaration.name, propertiesForMethods(each))]),
       ...missingMethods(
         [
           ...optionsIn(input).map(withPermissionClasses),
@@ -97,29 +119,15 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     findMissingIndexes: (rows) => adapter.findMissingIndexes(rows),
     missingIndexRows: adapter.hasStatistics ? options.missingIndexRows : undefined,
     index: options.index,
-    page: options.browsable && (await createPage(options.browsable, context)),
+    page:
+      options.browsable &&
+      new BrowsablePage(await loadPageAssets(), options.browsable, selectDefaultVersion(context.moduleRef)),
     errorFormat: options.errorFormat,
     errorListener: errors.listener,
     shutdownGrace: options.shutdownGrace,
     unknownEntities: options.unknownEntities,
     order: controllers.order,
   });
-}
-
-/** @throws `DeclarationError` for a class with another scope than the default, or with dependencies that no module provides. */
-async function resolveErrorListener(
-  context: BootContext,
-  instances: Map<unknown, unknown>,
-): Promise<ErrorListener | undefined> {
-  const { onError } = context.options;
-  if (!onError) return undefined;
-  const listener = (await resolveProvider(onError, context)) as ErrorListener;
-  instances.set(onError, listener);
-  return listener;
-}
-
-async function createPage(options: BrowsableOptions, { moduleRef }: BootContext): Promise<BrowsablePage> {
-  return new BrowsablePage(await loadPageAssets(), options, selectDefaultVersion(moduleRef));
 }
 
 interface DescribedEntities {
@@ -237,11 +245,20 @@ export function validateOffline(
 ): readonly DeclarationProblem[] {
   context.awaited.knows(description);
   const input = compilerInput(description, context);
-  const optionProblems = verifyOptions({
-    prefix: context.options.prefix,
-    given: context.options.given,
-    drafts: input.drafts,
-  });
-  if (optionProblems.length > 0) return optionProblems;
-  return problemsOfModel(input, compileResources(input, offlineParts(input.defaults)));
+  const optionProblems = problemsOfOptions(input);
+  return optionProblems.length > 0
+    ? optionProblems
+    : problemsOfModel(input, compileResources(input, offlineParts()));
+}
+
+/** Options of a wrong type, and beside them the other problems that do not depend on these options. */
+function problemsOfOptions(input: CompilerInput): readonly DeclarationProblem[] {
+  const flaws = unique(verifyOptions(input));
+  if (flaws.length === 0) return flaws;
+  const sound = omitFlawedOptions(input, flaws);
+  return [...flaws, ...offlineProblems(sound.input).filter((problem) => sound.isCertain(problem))];
+}
+
+function offlineProblems(input: CompilerInput): readonly DeclarationProblem[] {
+  return problemsOfPartialModel(input, compileResources(input, offlineParts()));
 }

@@ -1,31 +1,34 @@
-import type { FilterBackend } from '../core/contracts/filter-backend.js';
-import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
-import type { Pagination } from '../core/contracts/pagination.js';
+import type { PipeTransform } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
+import { loadCounter } from '../adapters/throttler/load-counter.js';
+import type { CompilerInput, ResourceParts } from '../compiler/compiler-input.js';
+import type { ClassesOfOptions } from '../compiler/rules/missing-methods.js';
+import type {
+  CompiledPermission,
+  PermissionClass,
+  PermissionExpression,
+} from '../core/contracts/permission.js';
+import type { ErrorListener } from '../core/contracts/errors.js';
+import type { FilterBackend } from '../core/contracts/filters.js';
+import { ActorPermissionSource, PermissionSource } from '../core/contracts/permission.js';
+import type { PipeLike, Piping } from '../core/contracts/enhancers.js';
 import type { Serializer } from '../core/contracts/serializer.js';
-import type { PermissionClass, PermissionExpression } from '../core/contracts/permission-expression.js';
-import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
+import { DeclarationError } from '../core/errors/declaration-error.js';
+import type { DeclarationProblem } from '../core/errors/declaration-error.js';
+import type { ResourceSerializer } from '../core/schema/resource.js';
+import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
+import { FieldFilter } from '../features/filtering/field-filter.js';
+import { OrderingFilter } from '../features/filtering/ordering-filter.js';
+import { SearchFilter } from '../features/filtering/search-filter.js';
+import type { PermissionRules } from '../features/permissions/authorize.stage.js';
 import { AllowAny, isBuiltIn } from '../features/permissions/built-in-permissions.js';
 import { DenialWatch } from '../features/permissions/denial-watch.js';
-import { loadCounter } from '../adapters/throttler/load-counter.js';
-import { RenamedPagination } from '../features/pagination/renamed-pagination.js';
-import { FieldFilter } from '../features/filtering/field-filter.js';
-import { SearchFilter } from '../features/filtering/search-filter.js';
-import { OrderingFilter } from '../features/filtering/ordering-filter.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
-import type { RestifyDefaults } from '../restify.options.js';
-import { controllerHooks } from './controller-hooks.js';
-import { resolveAuthentication } from './authentication-guards.js';
-import { resolveProvider } from './resolve-provider.js';
-import { modelPipes } from './model-pipes.js';
-import type { ConditionalRules } from '../compiler/compile-conditional.js';
-import type { ResourceParts } from '../compiler/resource-parts.js';
-import type { ResourceSerializer } from '../core/schema/resource.js';
-import { compileFieldSelection } from '../compiler/compile-shape.js';
-import type { CompilerInput } from '../compiler/compiler-input.js';
-import { listedControllers } from './action-binder.js';
+import { resolveAuthentication, guardsOfAuthentication } from './authentication-guards.js';
 import type { BootContext } from './boot-context.js';
-import { optionsIn, classesOf, permissionsOfActions } from './classes-of-options.js';
-import { findProvider } from './permission-rules.js';
+import { controllerHooks } from './controller-hooks.js';
+import { listedControllers } from './listed-controllers.js';
+import { resolveProvider } from './resolve-provider.js';
 
 const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
   FieldFilter,
@@ -33,21 +36,33 @@ const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
   OrderingFilter,
 ];
 
-/** Resolves the instances of all classes in declarations, the application's own providers if there are any, and adds them to `instances`. */
+/**
+ * Resolves the instances of all classes in declarations, the application's own providers if there are any, and adds them to
+ * `instances`.
+ * @throws `DeclarationError` for all classes of which there can be none
+ */
 export async function resolveParts(
   input: CompilerInput,
   { moduleRef, modules, options, server }: BootContext,
   instances: Map<unknown, unknown>,
 ): Promise<ResourceParts> {
-  const { defaults } = input;
+  const problems: DeclarationProblem[] = [];
   const make = async (type: InjectableClass<unknown>): Promise<void> => {
-    if (!instances.has(type)) instances.set(type, await resolveProvider(type, { moduleRef, modules }));
+    if (instances.has(type)) return;
+    try {
+      instances.set(type, await resolveProvider(type, { moduleRef, modules }));
+    } catch (error) {
+      if (!(error instanceof DeclarationError)) throw error;
+      instances.set(type, undefined);
+      problems.push(...error.problems);
+    }
   };
   const standard: readonly InjectableClass<unknown>[] = [...STANDARD_BACKENDS, ModelSerializer, AllowAny];
   const given = optionsIn(input);
   const throttled = given.some(({ throttle }) => throttle !== undefined);
   for (const type of [...standard, ...given.flatMap(classesOf), ...permissionsOfActions(input)])
     await make(type);
+  if (problems.length > 0) throw new DeclarationError(problems);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
   const watches = new Map<PermissionClass, DenialWatch>();
@@ -69,73 +84,31 @@ export async function resolveParts(
       kind: 'one',
       permission,
       allFields,
+      source: allFields ? undefined : type.name,
       watch: allFields || options.refusalsHide === 'rows' ? undefined : watchOf(type),
     };
   };
   return {
-    backends: (options) => (options.filterBackends ?? defaults.filterBackends ?? STANDARD_BACKENDS).map(got),
+    backends: (options) => (options.filterBackends ?? STANDARD_BACKENDS).map(got),
     serializer: (options) => compiledSerializer(got(options.serializer ?? ModelSerializer)),
     permission: (options) =>
-      compilePermission(
-        { kind: 'all-of', permissions: options.permissions ?? defaults.permissions ?? [AllowAny] },
-        one,
-      ),
-    interceptors: (options) => (options.interceptors ?? defaults.interceptors ?? []).map(got),
-    piping: (options, target) => modelPipes((options.pipes ?? defaults.pipes ?? []).map(got), target),
+      compilePermission({ kind: 'all-of', permissions: options.permissions ?? [AllowAny] }, one),
+    interceptors: (options) => (options.interceptors ?? []).map(got),
+    piping: (options, target) => modelPipes((options.pipes ?? []).map(got), target),
     hooks: (target) =>
       controllerHooks(
         listed.find(({ declaration }) => declaration.entity === target),
         moduleRef,
       ),
-    throttle: (options) => options.throttle ?? defaults.throttle,
-    ...partsOfOptions(defaults),
     ...(throttled ? { counter: await loadCounter((token) => findProvider(token, moduleRef)) } : {}),
     permissions: (permissions) => compilePermission({ kind: 'all-of', permissions }, one),
     refusalsThrottled: options.authenticationThrottle !== false,
-    authentication: await resolveAuthentication(given, defaults, got),
-  };
-}
-
-/** The parts that options alone determine, without instances of the application's classes. */
-function partsOfOptions(
-  defaults: RestifyDefaults,
-): Pick<
-  ResourceParts,
-  'pagination' | 'renamedPagination' | 'renderers' | 'shape' | 'conditional' | 'idempotency'
-> {
-  return {
-    pagination: (options) => paginationOf(options, defaults),
-    renamedPagination,
-    renderers: (options) => options.renderers ?? defaults.renderers ?? [],
-    shape: (options) => compileFieldSelection(options, defaults),
-    conditional: (options) => conditionalOf(options, defaults),
-    idempotency: (options) => options.idempotency ?? defaults.idempotency,
+    authentication: await resolveAuthentication(given, got),
   };
 }
 
 function compiledSerializer(serializer: Serializer): ResourceSerializer {
   return { serializer, hasDefaultSerializer: serializer.constructor === ModelSerializer };
-}
-
-function renamedPagination(pagination: Pagination, names: ReadonlyMap<string, string>): Pagination {
-  return new RenamedPagination(pagination, names);
-}
-
-/** `false` disables the pagination of the prefix. */
-function paginationOf({ pagination }: RestifyOptions, defaults: RestifyDefaults): Pagination | undefined {
-  const given = pagination ?? defaults.pagination;
-  return given === false ? undefined : given;
-}
-
-/** Each option of a model replaces the one of its prefix separately. */
-function conditionalOf(
-  { conditional, cacheControl }: RestifyOptions,
-  defaults: RestifyDefaults,
-): ConditionalRules {
-  return {
-    conditional: conditional ?? defaults.conditional,
-    cacheControl: cacheControl ?? defaults.cacheControl,
-  };
 }
 
 function compilePermission(
@@ -151,7 +124,7 @@ function compilePermission(
 }
 
 /** Parts without instances of the application's own classes, for a verification before the application's providers exist. */
-export function offlineParts(defaults: RestifyDefaults): ResourceParts {
+export function offlineParts(): ResourceParts {
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
   return {
@@ -163,8 +136,88 @@ export function offlineParts(defaults: RestifyDefaults): ResourceParts {
     interceptors: () => [],
     piping: () => undefined,
     hooks: () => ({ hooks: {}, scope: undefined }),
-    throttle: () => undefined,
-    ...partsOfOptions(defaults),
     permissions: () => ({ kind: 'all-of', permissions: [] }),
   };
+}
+
+/** Runs pipes as Nest does for a parameter. The metatype of a body is the entity's class, so that its validators apply. */
+function modelPipes(pipes: readonly PipeLike[], target: object | undefined): Piping | undefined {
+  if (pipes.length === 0) return undefined;
+  const metatype = typeof target === 'function' ? (target as new () => unknown) : undefined;
+  return {
+    pipes,
+    transform: async (value, argument) => {
+      let piped = value;
+      for (const pipe of pipes as readonly PipeTransform<unknown>[])
+        piped = await pipe.transform(piped, {
+          type: argument,
+          metatype: argument === 'body' ? metatype : Object,
+          data: undefined,
+        });
+      return piped;
+    },
+  };
+}
+
+/** The options of the prefix, of its models, and of their junctions. */
+export function optionsIn({ drafts, defaults }: CompilerInput): readonly RestifyOptions[] {
+  return [
+    defaults,
+    ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})]),
+  ] as readonly RestifyOptions[];
+}
+
+export function permissionsOfActions({ controllers }: CompilerInput): readonly PermissionClass[] {
+  return controllers.flatMap(({ declaration }) =>
+    declaration.actions.flatMap(({ options }) => (options.permissions ?? []).flatMap(permissionClasses)),
+  );
+}
+
+export function withPermissionClasses(options: RestifyOptions): ClassesOfOptions {
+  return { ...options, permissions: (options.permissions ?? []).flatMap(permissionClasses) };
+}
+
+function classesOf(options: RestifyOptions): readonly InjectableClass<unknown>[] {
+  const { filterBackends, guards, interceptors, pipes, serializer, permissions } = options;
+  return [
+    ...guardsOfAuthentication(options),
+    ...(filterBackends ?? []),
+    ...(guards ?? []),
+    ...(interceptors ?? []),
+    ...(pipes ?? []),
+    ...(serializer ? [serializer] : []),
+    ...(permissions ?? []).flatMap(permissionClasses),
+  ];
+}
+
+function permissionClasses(expression: PermissionExpression): readonly PermissionClass[] {
+  if (typeof expression === 'function') return [expression];
+  return expression.kind === 'not-permission'
+    ? permissionClasses(expression.permission)
+    : expression.permissions.flatMap(permissionClasses);
+}
+
+export function permissionRules(
+  { options, moduleRef, server }: BootContext,
+  listener: ErrorListener | undefined,
+): PermissionRules {
+  return {
+    // Of any module of the application, else the default.
+    source:
+      (findProvider(PermissionSource, moduleRef) as PermissionSource | undefined) ??
+      new ActorPermissionSource(),
+    refusalsHide: options.refusalsHide,
+    failed: (error, { resource, method, actor, request }) => {
+      const subject = `A permission of ${resource.id} failed behind one that denies ${method}, and every row counts as hidden`;
+      server.reportError(error, { subject, listener, method, actor, request });
+    },
+  };
+}
+
+function findProvider(token: symbol, moduleRef: ModuleRef): unknown {
+  try {
+    return moduleRef.get<unknown>(token, { strict: false });
+  } catch {
+    return undefined;
+  }
 }

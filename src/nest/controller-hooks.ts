@@ -6,8 +6,9 @@ import type { HookName } from '../decorators/action.decorator.js';
 import type { ResourceHooks, WriteContext } from '../core/contracts/hooks.js';
 import { allow } from '../core/contracts/permission.js';
 import type { AccessContext, Permission } from '../core/contracts/permission.js';
-import { RowScope } from '../features/permissions/row-scope.js';
-import type { ListedController } from './action-binder.js';
+import { withSource } from '../core/query/row-filter.js';
+import { RowScope } from '../features/permissions/built-in-permissions.js';
+import type { ListedController } from './listed-controllers.js';
 import type { ResourceController } from './resource.controller.js';
 
 /** The hooks of an application's controller class in the operations of its entity. */
@@ -49,7 +50,7 @@ function allowed(
 ): ReturnType<typeof allow> {
   if (rows === undefined || rows === null)
     throw new Error(`${declaration.name}.scope returned nothing. Return a filter, or 'all'.`);
-  return rows === 'all' ? allow() : allow({ rows });
+  return rows === 'all' ? allow() : allow({ rows: withSource(rows, `${declaration.name}.scope`) });
 }
 
 /** The transaction handle of the adapter is TypeORM's query runner. */

@@ -5,7 +5,7 @@ import type { ResourceDeclaration } from '../decorators/model-options.js';
 import type { EntityDescription, ModelDescription } from '../core/schema/entity-metadata.js';
 import { AllowAny } from '../features/permissions/built-in-permissions.js';
 import type { CompilerInput, EntityDeclaration, ListedClass } from '../compiler/compiler-input.js';
-import { listedControllers } from './action-binder.js';
+import { listedControllers } from './listed-controllers.js';
 import { RESTIFY_FEATURE, TYPEORM_OPTIONS } from './tokens.js';
 import type { BootContext } from './boot-context.js';
 
@@ -24,7 +24,11 @@ export function compilerInput(
     server,
   }: Pick<BootContext, 'options' | 'controllers' | 'modules' | 'server'>,
 ): CompilerInput {
-  const labels = featureLabels(modules);
+  // Of all `forFeature` calls of this application.
+  const labels = [...modules.values()].flatMap((module) => {
+    const provider = module.providers.get(RESTIFY_FEATURE);
+    return provider ? [provider.instance as FeatureLabel] : [];
+  });
   const drafts = description.entities.flatMap((entity) => declarationOfEntity(entity, labels) ?? []);
   return {
     prefix: options.prefix,
@@ -33,14 +37,8 @@ export function compilerInput(
     drafts,
     controllers: collectControllers(drafts, modules),
     defaults: options.defaults,
-    errorFormat: options.errorFormat,
-    refusalsHide: options.refusalsHide,
+    given: options.given,
     allowAny: AllowAny,
-    acquireTimeout: options.acquireTimeout,
-    statementTimeout: options.statementTimeout,
-    authenticationTimeout: options.authenticationTimeout,
-    authenticationThrottle: options.authenticationThrottle,
-    shutdownGrace: options.shutdownGrace,
     listed: collectListedClasses(description, labels, modules),
     laidOut: controllers.targets,
   };
@@ -73,14 +71,6 @@ function collectControllers(
       const listed = all.filter((each) => each.declaration === declaration);
       return { declaration, listedIn: listed.length, wraps: listed.some(({ wraps }) => wraps) };
     });
-}
-
-/** The labels of all `forFeature` calls of this application. */
-function featureLabels(modules: ModulesContainer): readonly FeatureLabel[] {
-  return [...modules.values()].flatMap((module) => {
-    const provider = module.providers.get(RESTIFY_FEATURE);
-    return provider ? [provider.instance as FeatureLabel] : [];
-  });
 }
 
 function collectListedClasses(

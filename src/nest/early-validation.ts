@@ -1,6 +1,6 @@
-import type { Module } from '@nestjs/core/injector/module.js';
 import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
+import type { Module } from '@nestjs/core/injector/module.js';
 import {
   describeUnconnected,
   readOfflineMetadata,
@@ -9,11 +9,24 @@ import type {
   DataSourceOptions,
   OfflineMetadata,
 } from '../adapters/typeorm/metadata/describe-unconnected.js';
+import { PREFIX_OPTIONS } from '../compiler/rules/option-schema.js';
+import { failingJunctions } from '../compiler/rules/verify-junctions.js';
 import { DeclarationError, didYouMean } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ModelDescription } from '../core/schema/entity-metadata.js';
+import type { RestifyModuleOptions } from '../restify.options.js';
 import { TYPEORM_OPTIONS } from './tokens.js';
-import { failingJunctions } from '../compiler/rules/verify-junctions.js';
+
+/**
+ * A plain copy of the options of a prefix. An instance of a class may have them as getters or inherit them: without these
+ * the prefix would have the defaults, such as `AllowAny`. Own properties with unknown names are kept for the verification.
+ */
+export function readOptions<Options extends RestifyModuleOptions>(given: Options): Options {
+  if (typeof given !== 'object' || (given as unknown) === null) return given;
+  const names = Object.keys(PREFIX_OPTIONS) as (keyof RestifyModuleOptions)[];
+  const known = names.filter((name) => given[name] !== undefined).map((name) => [name, given[name]] as const);
+  return { ...given, ...Object.fromEntries(known) };
+}
 
 interface EarlyContext {
   readonly modules: ModulesContainer;
@@ -36,17 +49,16 @@ export async function failFast(context: EarlyContext): Promise<void> {
   if (unknownTargets.length === 0 && !(hasDuplicateTable && options.synchronize === true)) return;
   const missing = new Set(unknownTargets.flatMap((each) => each.missing ?? []));
   const description = await describeUnconnected(options, entities, [...missing]);
-  const own = [...targetProblems(unknownTargets), ...(description ? failingJunctions(description) : [])];
+  const own = [
+    ...unknownTargets.map((unknown) => ({ where: unknown.where, ...describeTarget(unknown) })),
+    ...(description ? failingJunctions(description) : []),
+  ];
   if (own.length === 0) return;
   const others = description ? context.judge(description) : [];
   throw new DeclarationError([
     ...own,
     ...others.filter((each) => !own.some(({ where }) => where === each.where)),
   ]);
-}
-
-function targetProblems(unknownTargets: OfflineMetadata['unknownTargets']): readonly DeclarationProblem[] {
-  return unknownTargets.map((unknown) => ({ where: unknown.where, ...describeTarget(unknown) }));
 }
 
 function describeTarget({

@@ -3,6 +3,7 @@ import type { Type } from '@nestjs/common';
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { types } from 'node:util';
 import { DeclarationError } from '../core/errors/declaration-error.js';
+import { METADATA } from '../internals/nest.js';
 import type { InjectableClass } from '../decorators/model-options.js';
 
 /** The used part of Nest's `InstanceWrapper` of a provider. */
@@ -62,11 +63,8 @@ function severalInstances({ name }: Type, user: string): DeclarationError {
   ]);
 }
 
-/** The metadata key of `@Injectable`. */
-const SCOPE_OPTIONS = 'scope:options';
-
 function scopeOf(token: Type): Scope | undefined {
-  const options = Reflect.getMetadata(SCOPE_OPTIONS, token) as { readonly scope?: Scope } | undefined;
+  const options = Reflect.getMetadata(METADATA.scope, token) as { readonly scope?: Scope } | undefined;
   return options?.scope;
 }
 

@@ -90,7 +90,9 @@ export class RestifyOpenApi {
   ): Generator<undefined, OpenApiDocument> {
     const given = toOpenApi31(document) as OpenApiDocument;
     const patterns = this.patterns();
-    const mounts = mountsOf(given, patterns) ?? [this.server.mounts.first()];
+    // The parts of paths before the generated ones: global prefix and version.
+    const found = new Set(Object.keys(given.paths).flatMap((path) => mountOf(path, patterns) ?? []));
+    const mounts = found.size === 0 ? [this.server.mounts.first()] : [...found];
     const declaresAllMethods = Object.keys(given.paths).some((path) =>
       mounts.some((mount) => patterns.has(path.slice(mount.length))),
     );
@@ -119,7 +121,11 @@ export class RestifyOpenApi {
     return new Map(
       this.server.prefixes.flatMap(({ api: { prefix, routes }, errorFormat }) =>
         routes.map(
-          (route) => [openApiPath(getRoutePattern(prefix, route)), { route, prefix, errorFormat }] as const,
+          (route) =>
+            [
+              `/${getRoutePattern(prefix, route)}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}'),
+              { route, prefix, errorFormat },
+            ] as const,
         ),
       ),
     );
@@ -149,20 +155,6 @@ export class RestifyOpenApi {
       ({ path }, at) => !isOwn(path) && placed.findIndex((each) => each.path === path) === at,
     );
   }
-}
-
-/** `rest/v1/polls/question/:pk` → `/rest/v1/polls/question/{pk}` */
-function openApiPath(pattern: string): string {
-  return `/${pattern}`.replace(/[:*](pk|childId)(?=\/|$)/g, '{$1}');
-}
-
-/** The parts of paths before the generated ones: global prefix and version. Undefined if the document has no generated path. */
-function mountsOf(
-  { paths }: OpenApiDocument,
-  patterns: ReadonlyMap<string, unknown>,
-): readonly string[] | undefined {
-  const found = Object.keys(paths).flatMap((path) => mountOf(path, patterns) ?? []);
-  return found.length === 0 ? undefined : [...new Set(found)];
 }
 
 /** The shortest mount, so that the prefix `v1` does not treat `/rest/v1/…` as its own. */

@@ -5,7 +5,7 @@ import type { MissingIndex } from '../core/contracts/missing-index.js';
 import { MISSING_INDEX_ROWS } from '../core/schema/limits.js';
 import { MethodNotAllowed, NotFound } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
-import type { Actor } from '../core/schema/actor.js';
+import type { Actor } from '../core/schema/caller.js';
 import { isOfMany } from '../core/contracts/bulk.js';
 import { METHOD_OF } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';

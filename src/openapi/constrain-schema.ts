@@ -36,8 +36,8 @@ export function constrainSchema(schema: Schema, type: DataType, rules: ValueRule
 function ruledList(schema: Schema, { minItems, maxItems }: ValueRules): Schema {
   return {
     ...schema,
-    ...greater('minItems', schema, minItems),
-    ...smaller('maxItems', schema, maxItems),
+    ...tighten('minItems', schema, minItems),
+    ...tighten('maxItems', schema, maxItems),
   };
 }
 
@@ -60,8 +60,8 @@ function ruledNumber(schema: Schema, rules: ValueRules): Schema {
   const { values, exclusiveMinimum, exclusiveMaximum } = rules;
   return {
     ...schema,
-    ...greater('minimum', schema, rules.minimum),
-    ...smaller('maximum', schema, rules.maximum),
+    ...tighten('minimum', schema, rules.minimum),
+    ...tighten('maximum', schema, rules.maximum),
     ...(exclusiveMinimum === undefined ? {} : { exclusiveMinimum }),
     ...(exclusiveMaximum === undefined ? {} : { exclusiveMaximum }),
     ...(values ? { enum: values.filter((each) => typeof each === 'number') } : {}),
@@ -83,8 +83,8 @@ function ruledText(schema: Schema, { trim }: TypeOf<'string'>, rules: ValueRules
   const [pattern, ...others] = patterns;
   return {
     ...schema,
-    ...greater('minLength', schema, minLength === 0 ? undefined : minLength),
-    ...smaller('maxLength', schema, rules.maxLength),
+    ...tighten('minLength', schema, minLength === 0 ? undefined : minLength),
+    ...tighten('maxLength', schema, rules.maxLength),
     ...(format === undefined ? {} : { format }),
     ...(pattern === undefined ? {} : { pattern }),
     ...(others.length > 0 ? { allOf: others.map((each) => ({ pattern: each })) } : {}),
@@ -92,14 +92,11 @@ function ruledText(schema: Schema, { trim }: TypeOf<'string'>, rules: ValueRules
   };
 }
 
-function greater(name: string, schema: Schema, bound: number | undefined): Schema {
+/** The bound, or that of the schema if it admits less. */
+function tighten(name: string, schema: Schema, bound: number | undefined): Schema {
   const own = schema[name];
-  return bound === undefined ? {} : { [name]: typeof own === 'number' ? Math.max(own, bound) : bound };
-}
-
-function smaller(name: string, schema: Schema, bound: number | undefined): Schema {
-  const own = schema[name];
-  return bound === undefined ? {} : { [name]: typeof own === 'number' ? Math.min(own, bound) : bound };
+  if (bound === undefined || typeof own !== 'number') return bound === undefined ? {} : { [name]: bound };
+  return { [name]: name.startsWith('min') ? Math.max(own, bound) : Math.min(own, bound) };
 }
 
 /** A minimum length after trimming (contract 5.7). */

@@ -1,16 +1,15 @@
 import type { AuthenticationScheme } from '../core/contracts/authentication.js';
 import { isReading } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
-import type { Permission } from '../core/contracts/permission.js';
-import type { CompiledPermission } from '../core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../core/contracts/permission.js';
 import {
   IsAdmin,
   IsAuthenticated,
   IsAuthenticatedOrReadOnly,
   ModelPermissions,
   ModelPermissionsOrAnonReadOnly,
+  RowScope,
 } from '../features/permissions/built-in-permissions.js';
-import { RowScope } from '../features/permissions/row-scope.js';
 import type { Schema, SecurityRequirement } from './open-api-types.js';
 
 /** The statically known properties of a permission. */
@@ -44,34 +43,24 @@ export function knownAccess(permission: CompiledPermission, method: string): Kno
     case 'anyone':
       return OPEN;
     case 'one':
-      return accessByClass(permission.permission, method);
+      return BUILT_IN.get(permission.permission.constructor)?.(isReading(method)) ?? UNKNOWN;
     case 'not':
       return UNKNOWN;
-    case 'all-of': {
-      const all = permission.permissions.map((each) => knownAccess(each, method));
-      return {
-        refuses: all.some(({ refuses }) => refuses),
-        hides: all.some(({ hides }) => hides),
-        anonymous: anonymousOf(all, 'may not', 'may'),
-        allFields: all.every(({ allFields }) => allFields),
-      };
-    }
+    case 'all-of':
     case 'any-of': {
       const all = permission.permissions.map((each) => knownAccess(each, method));
+      const isAny = permission.kind === 'any-of';
+      const holds = (of: (access: KnownAccess) => boolean): boolean => (isAny ? all.every(of) : all.some(of));
       return {
-        refuses: all.every(({ refuses }) => refuses),
-        hides: all.every(({ hides }) => hides),
-        anonymous: anonymousOf(all, 'may', 'may not'),
+        refuses: holds(({ refuses }) => refuses),
+        hides: holds(({ hides }) => hides),
+        anonymous: isAny ? anonymousOf(all, 'may', 'may not') : anonymousOf(all, 'may not', 'may'),
         allFields: all.every(({ allFields }) => allFields),
       };
     }
     default:
       return permission satisfies never;
   }
-}
-
-function accessByClass(permission: Permission, method: string): KnownAccess {
-  return BUILT_IN.get(permission.constructor)?.(isReading(method)) ?? UNKNOWN;
 }
 
 /** True if one of the permissions has the first property, or all have the second. */

@@ -1,12 +1,11 @@
-import type { ErrorFormat } from '../core/contracts/error-format.js';
+import type { ErrorFormat } from '../core/contracts/errors.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
-import { Components, operationName, UniqueNames } from './component-names.js';
+import { Components, operationName, UniqueNames, SharedParameters } from './components.js';
 import { schemeNames, schemeName, securityScheme } from './describe-access.js';
 import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';
 import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
-import { SharedParameters } from './shared-parameters.js';
 import { describeOperation, tagOf } from './describe-operation.js';
 import { DESCRIPTION_SCHEMAS, describeOptions, INDEX_DESCRIPTION } from './describe-options.js';
 import { mergeOperation } from './merge-operation.js';
@@ -164,7 +163,7 @@ function describeIndex(operationIds: UniqueNames, { prefix, errorFormat }: Place
     parameters: [],
     responses: {
       200: { description: 'The response.', content: { 'application/json': { schema } } },
-      ...errorReferences(new Set([406]), errorFormat),
+      ...errorReferences({ 406: true }, errorFormat),
     },
     security: [],
   };
@@ -179,7 +178,7 @@ function describeIndexOptions(
     summary: prefix === undefined ? 'Describe the models' : `Describe the models below ${prefix}`,
     tags: ['index'],
     parameters: [],
-    responses: { 200: INDEX_DESCRIPTION, ...errorReferences(new Set([406]), errorFormat) },
+    responses: { 200: INDEX_DESCRIPTION, ...errorReferences({ 406: true }, errorFormat) },
     security: [],
   };
 }

@@ -8,6 +8,7 @@ import type { DataType } from '../core/schema/data-type.js';
 import { findFilterParameters } from '../features/filtering/filter-parameters.js';
 import type { FilterParameter } from '../features/filtering/filter-parameters.js';
 import { exampleKey, keySchema, textSchema, valueSchema } from './describe-value.js';
+import { describeParameter } from './open-api-types.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
 
 /** The schema of a list response, its headers, and the parameters of pagination. */
@@ -27,7 +28,9 @@ export function describeList({ pagination }: Resource, item: Schema): ListShape 
   if (!described)
     return {
       schema: {},
-      parameters: pagination.parameters().map((name) => query(name, { type: 'string' })),
+      parameters: pagination
+        .parameters()
+        .map((name) => describeParameter('query', name, { schema: { type: 'string' } })),
       headers: {},
       missing: true,
     };
@@ -35,7 +38,7 @@ export function describeList({ pagination }: Resource, item: Schema): ListShape 
   return {
     schema: envelope ? envelopeSchema(envelope, rows) : rows,
     parameters: Object.entries(parameters).map(([name, { description, schema }]) => ({
-      ...query(name, schema),
+      ...describeParameter('query', name, { schema }),
       description,
     })),
     headers,
@@ -60,19 +63,31 @@ export function filterParameters(resource: Resource): readonly Parameter[] {
   const { queryLimits: limits } = resource;
   return findFilterParameters(resource).map((parameter) => {
     const { name } = parameter;
+    const describe = (schema: Schema): Parameter => describeParameter('query', name, { schema });
     switch (parameter.kind) {
       case 'field':
         return describeTerm(parameter, limits);
       case 'typed':
-        return query(name, valuesSchema(parameter.type, parameter.list, limits));
+        return describe(valuesSchema(parameter.type, parameter.list, limits));
       case 'groups':
+        return {
+          ...describe({ type: 'string', maxLength: limits.groupLength }),
+          description: 'A combination of filters: `or(votes__gte=3,not(text="A, b"))`.',
+        };
       case 'search':
-      case 'ordering': {
-        const { schema, description } = describeNamed(parameter.kind, resource);
-        return { ...query(name, schema), description };
-      }
+        return {
+          ...describe({ type: 'string' }),
+          description:
+            'Objects that contain every term. Terms are separated by spaces or commas; a phrase in quotes is one term.',
+        };
+      case 'ordering':
+        return {
+          ...describe(orderingSchema(resource)),
+          description:
+            'The fields to order by, in order of precedence; `-` before a name reverses its order.',
+        };
       case 'other':
-        return query(name, { type: 'string' });
+        return describe({ type: 'string' });
       default:
         return parameter satisfies never;
     }
@@ -85,55 +100,21 @@ function describeTerm(
 ): Parameter {
   const columns = term.operands.map(({ column }) => column);
   if (columns.length === 1 || term.lookup === 'isnull')
-    return { ...query(name, termSchema(term, limits)), description: LOOKUP_DESCRIPTIONS[term.lookup](field) };
+    return {
+      ...describeParameter('query', name, { schema: termSchema(term, limits) }),
+      description: LOOKUP_DESCRIPTIONS[term.lookup](field),
+    };
   return {
-    ...query(name, keySchema({ columns })),
+    ...describeParameter('query', name, { schema: keySchema({ columns }) }),
     description: `\`${field}\` equals this key: its values, each percent-encoded, with commas between them.`,
     example: exampleKey({ columns }),
   };
-}
-
-function describeNamed(
-  kind: 'groups' | 'search' | 'ordering',
-  resource: Resource,
-): { readonly schema: Schema; readonly description: string } {
-  switch (kind) {
-    case 'groups':
-      return {
-        schema: { type: 'string', maxLength: resource.queryLimits.groupLength },
-        description: 'A combination of filters: `or(votes__gte=3,not(text="A, b"))`.',
-      };
-    case 'search':
-      return {
-        schema: { type: 'string' },
-        description:
-          'Objects that contain every term. Terms are separated by spaces or commas; a phrase in quotes is one term.',
-      };
-    case 'ordering':
-      return {
-        schema: orderingSchema(resource),
-        description: 'The fields to order by, in order of precedence; `-` before a name reverses its order.',
-      };
-    default:
-      return kind satisfies never;
-  }
 }
 
 function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits): Schema {
   return isList
     ? { type: 'array', items: comparedValueSchema(type), maxItems: values }
     : comparedValueSchema(type);
-}
-
-/** A list can be sent as repeated parameters, the standard style of OpenAPI, or comma-separated. */
-function query(name: string, schema: Schema): Parameter {
-  return {
-    name,
-    in: 'query',
-    required: false,
-    schema,
-    ...(schema.type === 'array' ? { style: 'form', explode: true } : {}),
-  };
 }
 
 function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {

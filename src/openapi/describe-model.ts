@@ -11,11 +11,11 @@ import {
   nullableSchema,
   valueSchema,
 } from './describe-value.js';
+import { LABELS_MEMBER } from '../core/schema/object-label.js';
+import { labelledFields } from '../core/schema/reachable-models.js';
 import { fieldColumns } from '../core/query/readable-paths.js';
 import type { Expandable } from '../core/contracts/field-selection.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
-import { labelsProperty } from './describe-labels.js';
-import { mayOmitFields, orExpanded } from './describe-shape.js';
 import { constrainSchema } from './constrain-schema.js';
 import type { Schema } from './open-api-types.js';
 
@@ -30,7 +30,8 @@ export interface ModelView {
 /** An object of a response. A field is optional if some callers may not read it. */
 export function representationSchema({ resource, base, allFields }: ModelView): Schema {
   const readable = resource.fields.filter((field) => field.readable);
-  const whole = !mayOmitFields(resource.shape);
+  // Field selection may omit any field.
+  const whole = resource.shape?.fieldsParameter === undefined;
   const properties = readableProperties(resource, {
     base,
     whole,
@@ -40,6 +41,20 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
     title: resource.label,
     required: allFields && whole ? readable.map(({ name }) => name) : [],
   });
+}
+
+/** The optional member of an object with the labels of related objects, by field. */
+function labelsProperty(resource: Resource): readonly (readonly [string, Schema])[] {
+  const { labelsParameter } = resource;
+  if (labelsParameter === undefined) return [];
+  const names = labelledFields(resource).map(({ field }) => field.name);
+  const schema: Schema = {
+    type: 'object',
+    readOnly: true,
+    description: `The labels of related objects, for \`${labelsParameter}=${LABELS_MEMBER}\`.`,
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  };
+  return [[LABELS_MEMBER, schema]];
 }
 
 const NOTHING: Expandable = new Map();
@@ -78,6 +93,15 @@ function readableProperties(
           : schema,
       ];
     });
+}
+
+/** A key or link, or the expanded object or array of objects. */
+function orExpanded(schema: Schema, field: Field, object: Schema): Schema {
+  const { title, readOnly, examples, ...plain } = schema;
+  const outer = Object.fromEntries(
+    Object.entries({ title, readOnly, examples }).filter(([, value]) => value !== undefined),
+  );
+  return { ...outer, anyOf: [plain, field.kind === 'link' ? { type: 'array', items: object } : object] };
 }
 
 /** An expanded object, in which any field may be missing. The schema of a custom serializer is unknown. */
@@ -155,7 +179,7 @@ function isNullable(field: Field): boolean {
 
 /** The body of a POST, PUT or PATCH. `given` are fields that the URL sets. */
 export function requestSchema(
-  { resource }: ModelView,
+  resource: Resource,
   operation: 'create' | 'update' | 'partialUpdate',
   given: ReadonlySet<string>,
 ): Schema {
@@ -187,7 +211,7 @@ function bodyFieldsSchema(fields: readonly Field[], operation: Writing): Schema 
     ...(others.size > 0
       ? {
           allOf: [...others].map(([{ name }, names]) => ({
-            anyOf: [name, ...names].map(requiringSchema),
+            anyOf: [name, ...names].map((each) => ({ required: [each], properties: { [each]: {} } })),
           })),
         }
       : {}),
@@ -211,23 +235,14 @@ function substitutes(field: Field, fields: readonly Field[]): readonly string[] 
   ];
 }
 
-function requiringSchema(name: string): Schema {
-  return { required: [name], properties: { [name]: {} } };
-}
-
 function bodyFieldSchema(field: Field, operation: Writing): Schema {
+  const alias = field.kind === 'column' ? field.aliasOf : undefined;
   return {
     title: field.label,
     ...bodyValueSchema(field, operation),
-    ...(field.kind === 'column' && field.aliasOf
-      ? { readOnly: true, description: `May be sent in the place of \`${field.aliasOf.relation}\`.` }
-      : {}),
-    ...(field.readable || isForeignKeyAlias(field) ? {} : { writeOnly: true }),
+    ...(alias ? { readOnly: true, description: `May be sent in the place of \`${alias.relation}\`.` } : {}),
+    ...(field.readable || alias ? {} : { writeOnly: true }),
   };
-}
-
-function isForeignKeyAlias(field: Field): boolean {
-  return field.kind === 'column' && field.aliasOf !== undefined;
 }
 
 function bodyValueSchema(field: Field, operation: Writing): Schema {

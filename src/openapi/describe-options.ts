@@ -21,8 +21,9 @@ import type {
 import type { Route } from '../core/schema/route.js';
 import { knownAccess, securityOf } from './describe-access.js';
 import { ALLOW, errorReferences } from './describe-errors.js';
-import type { ErrorStatus } from './describe-errors.js';
-import { operationIdOfOptions, pathParameters, tagOf } from './describe-operation.js';
+import type { PossibleErrors } from './describe-errors.js';
+import { operationIdOfOptions, tagOf } from './describe-operation.js';
+import { pathParameters } from './describe-parameters.js';
 import { accessErrors } from './describe-responses.js';
 import { JSON_TYPE } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
@@ -38,21 +39,22 @@ export function describeOptions(route: Route, place: DescribedPlace): OperationO
   const { resource } = route;
   const access = knownAccess(resource.permission, 'OPTIONS');
   const security = securityOf(resource, access, place.hasSecurity);
-  const statuses = new Set<ErrorStatus>([
-    406,
-    500,
-    503,
-    // The text of a key may be invalid, though no row is read.
-    ...(pathParameters(route, undefined).length > 0 ? [404 as const] : []),
+  const parameters = pathParameters(route, undefined);
+  const errors: PossibleErrors = {
     ...accessErrors({ route, method: 'GET', operation: 'retrieve', action: undefined }, access),
-  ]);
+    // The text of a key may be invalid, though no row is read.
+    404: parameters.length > 0,
+    406: true,
+    500: true,
+    503: true,
+  };
   return {
     operationId: operationIdOfOptions(route, place),
     summary: `Describe the URL: ${(route.parent ?? resource).label}`,
     description: `What the caller may read, write and query. GET with \`Accept: ${DESCRIPTION_MEDIA_TYPE}\` has the same body, except where GET is a method of the application.`,
     tags: [tagOf(route)],
-    parameters: pathParameters(route, undefined),
-    responses: { 200: descriptionResponse(ROUTE), ...errorReferences(statuses, place.errorFormat) },
+    parameters,
+    responses: { 200: descriptionResponse(ROUTE), ...errorReferences(errors, place.errorFormat) },
     ...(security ? { security } : {}),
   };
 }
@@ -79,103 +81,92 @@ const NULLABLE_TEXT: Schema = { type: ['string', 'null'] };
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
 const byName = (value: Schema): Schema => ({ type: 'object', additionalProperties: value });
 
-type OptionalNames<Described> = {
-  [Name in keyof Described]-?: undefined extends Described[Name] ? Name : never;
-}[keyof Described];
+/** The names of a type's members, an optional one with `?` at its end. */
+type MarkedName<Described, Name extends keyof Described & string> = undefined extends Described[Name]
+  ? `${Name}?`
+  : Name;
 
-/** The schema of an object: the names are those of its type, and all are required except the optional ones. */
+/** The schema of an object: the names are those of its type, and all are required except the marked ones. */
 function objectOf<Described>(
-  properties: { readonly [Name in keyof Described]-?: Schema },
-  optional: Readonly<Record<OptionalNames<Described>, true>>,
+  members: { readonly [Name in keyof Described & string as MarkedName<Described, Name>]: Schema },
   title?: string,
 ): Schema {
+  const names = Object.keys(members);
   return {
     type: 'object',
     ...(title === undefined ? {} : { title }),
-    properties,
-    required: Object.keys(properties).filter((name) => !Object.hasOwn(optional, name)),
+    properties: Object.fromEntries(
+      Object.entries<Schema>(members).map(([name, schema]) => [name.replace('?', ''), schema]),
+    ),
+    required: names.filter((name) => !name.endsWith('?')),
   };
 }
 
-const FILTER = objectOf<FilterDescription>(
-  {
-    name: { ...TEXT, description: 'The query parameter.' },
-    field: { ...TEXT, description: 'The path of fields that it compares.' },
-    lookup: TEXT,
-    type: TEXT,
-    list: { ...FLAG, description: 'Whether it takes several values, separated by commas.' },
-    choices: listOf(CHOICE),
-  },
-  { choices: true },
-);
+const FILTER = objectOf<FilterDescription>({
+  name: { ...TEXT, description: 'The query parameter.' },
+  field: { ...TEXT, description: 'The path of fields that it compares.' },
+  lookup: TEXT,
+  type: TEXT,
+  list: { ...FLAG, description: 'Whether it takes several values, separated by commas.' },
+  'choices?': listOf(CHOICE),
+});
 
-const ORDERING = objectOf<OrderingDescription>(
-  {
-    parameter: TEXT,
-    fields: {
-      ...listOf(TEXT),
-      description: 'The names that the parameter takes, each also with `-` before it.',
-    },
-    default: listOf(TEXT),
-    indexed: { ...listOf(TEXT), description: 'The names whose order an index serves.' },
+const ORDERING = objectOf<OrderingDescription>({
+  parameter: TEXT,
+  fields: {
+    ...listOf(TEXT),
+    description: 'The names that the parameter takes, each also with `-` before it.',
   },
-  {},
-);
+  default: listOf(TEXT),
+  indexed: { ...listOf(TEXT), description: 'The names whose order an index serves.' },
+});
 
-const PAGINATION = objectOf<PaginationParameters>(
-  {
-    kind: { type: 'string', enum: ['page-number', 'limit-offset', 'cursor', 'custom'] },
-    parameters: listOf(TEXT),
-    position: TEXT,
-    size: TEXT,
-    page_size: COUNT,
-    max_page_size: COUNT,
-    count: TEXT,
-    counts: { type: 'string', enum: ['exact', 'estimated'] },
-    count_up_to: COUNT,
-    rows: { ...TEXT, description: 'The member of the body that holds the objects.' },
-  },
-  {
-    position: true,
-    size: true,
-    page_size: true,
-    max_page_size: true,
-    count: true,
-    counts: true,
-    count_up_to: true,
-    rows: true,
-  },
-);
+const PAGINATION = objectOf<PaginationParameters>({
+  kind: { type: 'string', enum: ['page-number', 'limit-offset', 'cursor', 'custom'] },
+  parameters: listOf(TEXT),
+  'position?': TEXT,
+  'size?': TEXT,
+  'page_size?': COUNT,
+  'max_page_size?': COUNT,
+  'count?': TEXT,
+  'counts?': { type: 'string', enum: ['exact', 'estimated'] },
+  'count_up_to?': COUNT,
+  'rows?': { ...TEXT, description: 'The member of the body that holds the objects.' },
+});
 
-const DELETION = objectOf<DeletionDescription>(
-  { cascade: listOf(TEXT), change: listOf(TEXT), restrict: listOf(TEXT) },
-  {},
-);
+const DELETION = objectOf<DeletionDescription>({
+  cascade: listOf(TEXT),
+  change: listOf(TEXT),
+  restrict: listOf(TEXT),
+});
 
-const BULK = objectOf<BulkDescription>(
-  {
-    methods: listOf({ type: 'string', enum: ['POST', 'PATCH', 'DELETE'] }),
-    max: COUNT,
-    keys: TEXT,
-    upsert: TEXT,
-    change: byName(FIELD),
-  },
-  { upsert: true, change: true },
-);
+const BULK = objectOf<BulkDescription>({
+  methods: listOf({ type: 'string', enum: ['POST', 'PATCH', 'DELETE'] }),
+  max: COUNT,
+  keys: TEXT,
+  'upsert?': TEXT,
+  'change?': byName(FIELD),
+});
 
-const NESTED = objectOf<NestedDescription>({ name: TEXT, label: TEXT, through: FLAG }, {});
-const ACTION = objectOf<ActionDescription>(
-  { name: TEXT, object: FLAG, methods: listOf(TEXT), body: byName(FIELD) },
-  { body: true },
-);
-const RELATION = objectOf<RelationDescription>(
-  { url: NULLABLE_TEXT, composite: TRUE, label: NULLABLE_TEXT },
-  { composite: true },
-);
-const INDEXED_MODEL = objectOf<IndexedModel>(
-  { app: TEXT, model: TEXT, label: TEXT, description: TEXT, url: TEXT },
-  {},
-);
+const NESTED = objectOf<NestedDescription>({ name: TEXT, label: TEXT, through: FLAG });
+const ACTION = objectOf<ActionDescription>({
+  name: TEXT,
+  object: FLAG,
+  methods: listOf(TEXT),
+  'body?': byName(FIELD),
+});
+const RELATION = objectOf<RelationDescription>({
+  url: NULLABLE_TEXT,
+  'composite?': TRUE,
+  label: NULLABLE_TEXT,
+});
+const INDEXED_MODEL = objectOf<IndexedModel>({
+  app: TEXT,
+  model: TEXT,
+  label: TEXT,
+  description: TEXT,
+  url: TEXT,
+});
 
 /** The schemas of descriptions, and of what they refer to. */
 export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -192,51 +183,30 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       },
       kind: TEXT,
       methods: { ...listOf(TEXT), description: 'The methods that the caller may use.' },
-      label: { ...TEXT, description: 'The template of labels of objects.' },
-      key: listOf(TEXT),
-      key_is_text: TRUE,
-      objects: TEXT,
-      parent: objectOf<ParentDescription>({ field: TEXT, create: TEXT }, { create: true }),
+      'label?': { ...TEXT, description: 'The template of labels of objects.' },
+      'key?': listOf(TEXT),
+      'key_is_text?': TRUE,
+      'objects?': TEXT,
+      'parent?': objectOf<ParentDescription>({ field: TEXT, 'create?': TEXT }),
       fields: byName(READABLE),
       filters: listOf(FILTER),
-      groups: TEXT,
-      ordering: ORDERING,
-      search: objectOf<SearchDescription>({ parameter: TEXT }, {}),
-      pagination: PAGINATION,
+      'groups?': TEXT,
+      'ordering?': ORDERING,
+      'search?': objectOf<SearchDescription>({ parameter: TEXT }),
+      'pagination?': PAGINATION,
       nested: listOf(NESTED),
       custom: listOf(ACTION),
       relations: byName(RELATION),
-      deletion: DELETION,
-      bulk: BULK,
-      conditional: objectOf<ConditionalDescription>({ require: FLAG }, {}),
-      idempotency: objectOf<NonNullable<RouteDescription['idempotency']>>({ header: TEXT }, {}),
-      shape: objectOf<ShapeDescription>(
-        { fields: TEXT, omit: TEXT, expand: TEXT },
-        { fields: true, omit: true, expand: true },
-      ),
-      with: TEXT,
-      formats: objectOf<NonNullable<RouteDescription['formats']>>(
-        { parameter: TEXT, names: byName(TEXT) },
-        {},
-      ),
-    },
-    {
-      label: true,
-      key: true,
-      key_is_text: true,
-      objects: true,
-      parent: true,
-      groups: true,
-      ordering: true,
-      search: true,
-      pagination: true,
-      deletion: true,
-      bulk: true,
-      conditional: true,
-      idempotency: true,
-      shape: true,
-      with: true,
-      formats: true,
+      'deletion?': DELETION,
+      'bulk?': BULK,
+      'conditional?': objectOf<ConditionalDescription>({ require: FLAG }),
+      'idempotency?': objectOf<NonNullable<RouteDescription['idempotency']>>({ header: TEXT }),
+      'shape?': objectOf<ShapeDescription>({ 'fields?': TEXT, 'omit?': TEXT, 'expand?': TEXT }),
+      'with?': TEXT,
+      'formats?': objectOf<NonNullable<RouteDescription['formats']>>({
+        parameter: TEXT,
+        names: byName(TEXT),
+      }),
     },
     'Description of a URL',
   ),
@@ -248,12 +218,12 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       parses: listOf(TEXT),
       actions: { type: 'object' },
       models: listOf(INDEXED_MODEL),
-      caller: objectOf<IndexDescription['caller']>(
-        { authenticated: FLAG, label: NULLABLE_TEXT, refused: FLAG },
-        {},
-      ),
+      caller: objectOf<IndexDescription['caller']>({
+        authenticated: FLAG,
+        label: NULLABLE_TEXT,
+        refused: FLAG,
+      }),
     },
-    {},
     'Description of an index',
   ),
   RestifyFieldDescription: objectOf<FieldDescription>(
@@ -262,31 +232,21 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       required: FLAG,
       read_only: FLAG,
       label: TEXT,
-      max_length: COUNT,
-      min_length: COUNT,
-      min_value: { type: 'number' },
-      max_value: { type: 'number' },
-      choices: listOf(CHOICE),
-      children: byName(FIELD),
-    },
-    {
-      max_length: true,
-      min_length: true,
-      min_value: true,
-      max_value: true,
-      choices: true,
-      children: true,
+      'max_length?': COUNT,
+      'min_length?': COUNT,
+      'min_value?': { type: 'number' },
+      'max_value?': { type: 'number' },
+      'choices?': listOf(CHOICE),
+      'children?': byName(FIELD),
     },
     'A field that can be written',
   ),
   RestifyReadableField: objectOf<ReadableFieldDescription>(
-    { kind: TEXT, label: TEXT, nullable: FLAG, choices: listOf(CHOICE), children: byName(READABLE) },
-    { choices: true, children: true },
+    { kind: TEXT, label: TEXT, nullable: FLAG, 'choices?': listOf(CHOICE), 'children?': byName(READABLE) },
     'A field that can be read',
   ),
   RestifyChoice: objectOf<ChoiceDescription>(
     { value: { type: ['string', 'number'] }, display_name: TEXT },
-    {},
     'A choice',
   ),
 };

@@ -1,18 +1,34 @@
-import type { Conditional } from '../core/contracts/conditional.js';
 import { isWritableIn, writtenColumns } from '../core/schema/field.js';
 import { statusOf } from '../core/schema/operation.js';
-import type { Operation } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
+import { hasObjectUrl } from '../request/resource-urls.js';
 import { keyFieldsOf } from '../request/plan/key-fields.js';
 import { mayKnowBrowsers } from '../features/authentication/cross-site-write.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import type { KnownAccess } from './describe-access.js';
-import { FREE_OBJECT, formatsOf, isRepeatable, JSON_TYPE, schemaNames } from './described-route.js';
+import {
+  amountOf,
+  FREE_OBJECT,
+  formatsOf,
+  isConditional,
+  isRepeatable,
+  JSON_TYPE,
+  schemaNames,
+  schemaOfAmount,
+} from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
-import { amountOf, schemaOfAmount } from './describe-bulk.js';
-import { stateHeaders } from './describe-conditions.js';
-import { ALLOW, errorReferences, keyInUseReference, LOCATION, REPLAYED } from './describe-errors.js';
-import type { ErrorStatus } from './describe-errors.js';
+import {
+  ALLOW,
+  CACHE_CONTROL,
+  errorReferences,
+  ETAG,
+  errorReference,
+  KEY_IN_USE,
+  LAST_MODIFIED,
+  LOCATION,
+  REPLAYED,
+} from './describe-errors.js';
+import type { PossibleErrors } from './describe-errors.js';
 import { describeList } from './describe-list.js';
 import { representationSchema } from './describe-model.js';
 import { keySchema } from './describe-value.js';
@@ -26,7 +42,7 @@ export function describeResponses(
 ): Responses {
   const errors = {
     ...errorReferences(errorsOf(described, access), place.errorFormat, amountOf(described) !== 'one'),
-    ...(isRepeatable(described) ? { 409: keyInUseReference(place.errorFormat) } : {}),
+    ...(isRepeatable(described) ? { 409: errorReference(KEY_IN_USE, place.errorFormat) } : {}),
   };
   return described.operation
     ? { ...successOf(described, access, place), ...errors }
@@ -99,7 +115,7 @@ function createdResponses(described: DescribedRoute, status: string, object: Sch
     : {};
   const description =
     amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.';
-  const location: NonNullable<Response['headers']> = hasOwnUrl(resource) ? { Location: LOCATION } : {};
+  const location: NonNullable<Response['headers']> = hasObjectUrl(resource) ? { Location: LOCATION } : {};
   const created = jsonResponse(description, objects, {
     ...location,
     ...stateHeaders(described),
@@ -121,6 +137,21 @@ function notModifiedResponse(described: DescribedRoute): Responses {
   if (described.operation !== 'retrieve' || !described.route.resource.conditional) return {};
   const headers = { Allow: ALLOW, ...stateHeaders(described) };
   return { 304: { description: 'The client has the current state of the object.', headers } };
+}
+
+/** The response headers for the state of an object and for caches. */
+function stateHeaders(described: DescribedRoute): NonNullable<Response['headers']> {
+  const {
+    operation,
+    route: { resource },
+  } = described;
+  const reads = operation === 'list' || operation === 'retrieve';
+  return {
+    ...(isConditional(described)
+      ? { ETag: ETAG, ...(resource.conditional?.modified ? { 'Last-Modified': LAST_MODIFIED } : {}) }
+      : {}),
+    ...(reads && resource.cacheControl ? { 'Cache-Control': CACHE_CONTROL } : {}),
+  };
 }
 
 function keyOnlySchema(resource: Resource): Schema {
@@ -165,76 +196,50 @@ function objectSchema(
   return components.add(schemaNames(route, ''), schema);
 }
 
-function ofConditions(operation: Operation, { require }: Conditional): readonly ErrorStatus[] {
-  if (operation === 'list' || operation === 'create') return [];
-  if (operation === 'retrieve') return [412];
-  return require ? [400, 412, 428] : [400, 412];
-}
-
-/** Whether the URL of an object supports any operation. */
-function hasOwnUrl({ operations }: Resource): boolean {
-  return [...operations].some((operation) => operation !== 'list' && operation !== 'create');
-}
-
-function errorsOf(described: DescribedRoute, access: KnownAccess): ReadonlySet<ErrorStatus> {
-  return new Set<ErrorStatus>([
-    406,
-    500,
-    503,
-    ...inputErrors(described),
+function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleErrors {
+  const { method, operation, route } = described;
+  const { strict, shape, conditional } = route.resource;
+  const writes = writesFields(described);
+  const isCustom = operation === undefined;
+  const readsInput = writes || operation === 'list' || amountOf(described) === 'many' || isCustom;
+  const hasBody = writes || (isCustom && method !== 'GET');
+  // The preconditions of a change.
+  const changes = ['update', 'partialUpdate', 'destroy'].includes(operation ?? '');
+  return {
     ...accessErrors(described, access),
-    ...stateErrors(described),
-    ...(mayBeMissing(described, access) ? [404 as const] : []),
-  ]);
+    // A trigger of the database may reject any write.
+    400: readsInput || strict || shape !== undefined || operation === 'destroy',
+    404: mayBeMissing(described, access),
+    406: true,
+    409: operation === 'destroy' || mayChangeReferred(described),
+    412: conditional !== undefined && (changes || operation === 'retrieve' || isUpsert(described)),
+    413: hasBody,
+    415: hasBody,
+    422: isRepeatable(described),
+    428: conditional?.require === true && changes,
+    500: true,
+    503: true,
+  };
 }
 
 function writesFields({ operation }: DescribedRoute): boolean {
   return operation === 'create' || operation === 'update' || operation === 'partialUpdate';
 }
 
-/** Errors of the query, the body and repeated requests. */
-function inputErrors(described: DescribedRoute): readonly ErrorStatus[] {
-  const { method, operation, route } = described;
-  const { strict, shape } = route.resource;
-  const writes = writesFields(described);
-  const isCustom = operation === undefined;
-  const readsInput = writes || operation === 'list' || amountOf(described) === 'many' || isCustom;
-  return [
-    // A trigger of the database may reject any write.
-    ...(readsInput || strict || shape || operation === 'destroy' ? [400 as const] : []),
-    ...(writes || (isCustom && method !== 'GET') ? [413 as const, 415 as const] : []),
-    ...(isRepeatable(described) ? [422 as const] : []),
-  ];
-}
-
 /** Errors of authentication, permissions and limits of requests. */
-export function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): readonly ErrorStatus[] {
+export function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): PossibleErrors {
   const { route, action } = described;
   const { guards, schemes, overlapping, throttle, refusalsThrottled } = route.resource;
   const isGuarded = guards.length > 0;
   // An upsert requires the permission for changes, too.
-  const mayBeDenied = isGuarded || action !== undefined || isUpsert(described) || mayBeCrossSite(described);
-  return [
-    ...(schemes.length > 0 || isGuarded ? [401 as const] : []),
-    ...(refuses || mayBeDenied || (writesFields(described) && overlapping.length > 0) ? [403 as const] : []),
-    ...(throttle || refusalsThrottled ? [429 as const] : []),
-  ];
-}
-
-/** Whether a scheme may know the caller of an unsafe request by what browsers send: cross-site writes are then rejected. */
-function mayBeCrossSite({ method, route }: DescribedRoute): boolean {
-  return method !== 'GET' && route.resource.schemes.some(mayKnowBrowsers);
-}
-
-/** Errors of the stored state: conflicts and preconditions. */
-function stateErrors(described: DescribedRoute): readonly ErrorStatus[] {
-  const { operation, route } = described;
-  const { conditional } = route.resource;
-  return [
-    ...(operation === 'destroy' || mayChangeReferred(described) ? [409 as const] : []),
-    ...(conditional && operation !== undefined ? ofConditions(operation, conditional) : []),
-    ...(conditional && isUpsert(described) ? [412 as const] : []),
-  ];
+  const mayBeDenied = isGuarded || action !== undefined || isUpsert(described);
+  // Cross-site writes are rejected where a scheme may know the caller by what browsers send.
+  const mayBeCrossSite = described.method !== 'GET' && schemes.some(mayKnowBrowsers);
+  return {
+    401: schemes.length > 0 || isGuarded,
+    403: refuses || mayBeDenied || mayBeCrossSite || (writesFields(described) && overlapping.length > 0),
+    429: throttle !== undefined || refusalsThrottled,
+  };
 }
 
 /** Whether an update may change a column to which other rows refer. */

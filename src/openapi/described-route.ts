@@ -1,10 +1,11 @@
+import { isOfMany, takesMany } from '../core/contracts/bulk.js';
 import type { RouteAction } from '../core/schema/action.js';
-import type { ErrorFormat } from '../core/contracts/error-format.js';
+import type { ErrorFormat } from '../core/contracts/errors.js';
 import type { Method, Operation } from '../core/schema/operation.js';
 import type { Renderer } from '../core/contracts/renderer.js';
 import type { Route } from '../core/schema/route.js';
-import { typeName } from './component-names.js';
-import type { Components, UniqueNames } from './component-names.js';
+import { typeName } from './components.js';
+import type { Components, UniqueNames } from './components.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Parameter, Schema } from './open-api-types.js';
 
@@ -43,9 +44,35 @@ export function describedMethods(route: Route): readonly DescribedRoute[] {
   });
 }
 
+/** The number of objects that an operation may write. */
+export type Amount = 'one' | 'one-or-many' | 'many';
+
+export function amountOf({ route, operation, action }: DescribedRoute): Amount {
+  if (!operation || action || !takesMany(route, operation)) return 'one';
+  return isOfMany(route, operation) ? 'many' : 'one-or-many';
+}
+
+/** The schema of one object, of a list, or of either. */
+export function schemaOfAmount(one: Schema, amount: Amount, { bulk }: Resource): Schema {
+  const list: Schema = { type: 'array', items: one, ...(bulk ? { maxItems: bulk.max } : {}) };
+  if (amount === 'one') return one;
+  return amount === 'many' ? list : { anyOf: [one, list] };
+}
+
 /** The formats beside JSON of generated lists and objects. */
 export function formatsOf({ route, operation, action }: DescribedRoute): readonly Renderer[] {
   return !action && (operation === 'list' || operation === 'retrieve') ? route.resource.renderers : [];
+}
+
+/** Whether the operation reads or returns the state of one object. */
+export function isConditional(described: DescribedRoute): boolean {
+  const { operation, route } = described;
+  return (
+    route.resource.conditional !== undefined &&
+    operation !== undefined &&
+    operation !== 'list' &&
+    amountOf(described) !== 'many'
+  );
 }
 
 /** Whether the operation accepts an `Idempotency-Key`. */

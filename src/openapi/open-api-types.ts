@@ -12,6 +12,21 @@ export interface Parameter {
   readonly explode?: boolean;
 }
 
+/** Describes a parameter. A list can be sent as repeated parameters, the standard style of OpenAPI, or comma-separated. */
+export function describeParameter(
+  place: Parameter['in'],
+  name: string,
+  rest: Omit<Parameter, 'name' | 'in' | 'required'>,
+): Parameter {
+  return {
+    name,
+    in: place,
+    required: place === 'path',
+    ...rest,
+    ...(rest.schema.type === 'array' ? { style: 'form', explode: true } : {}),
+  };
+}
+
 /** A type alias, so that a reference is assignable to a schema. */
 export type Reference = { readonly $ref: string };
 

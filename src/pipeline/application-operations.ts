@@ -1,6 +1,6 @@
 import type { Operation } from '../core/schema/operation.js';
 import type { Route, UrlKeys } from '../core/schema/route.js';
-import { challengeOf } from '../features/authentication/challenge.js';
+import { challengeOf } from '../features/authentication/credentials.js';
 import { withCacheHeaders } from '../features/conditional-requests/validator.stages.js';
 import type { RowPages } from '../features/field-selection/expanded-list.js';
 import { authorizeMethod } from '../features/permissions/authorize.stage.js';

@@ -19,8 +19,7 @@ import { keyCondition } from '../request/plan/row-conditions.js';
 import type { RestContext } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';
 import { deferObjectCheck } from './operations/update.js';
-import { reauthorize } from './reauthorize.js';
-import { resultHeaders } from './rest-pipeline.js';
+import { reauthorize, resultHeaders } from './rest-pipeline.js';
 import type { RequestHandler } from './rest-pipeline.js';
 import type { PipelineServices } from './pipeline-services.js';
 

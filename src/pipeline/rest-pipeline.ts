@@ -6,31 +6,49 @@ import { METHODS, servedMethod } from '../core/schema/operation.js';
 import type { Method, Operation } from '../core/schema/operation.js';
 import type { Route } from '../core/schema/route.js';
 import { authenticate, throwGuardError } from '../features/authentication/authenticate.stage.js';
-import { challengeOf } from '../features/authentication/challenge.js';
+import { challengeOf } from '../features/authentication/credentials.js';
 import { writeMany } from '../features/bulk/bulk-write.stage.js';
 import { readPrecondition } from '../features/conditional-requests/precondition.stages.js';
 import { addValidators, applyCacheHeaders } from '../features/conditional-requests/validator.stages.js';
 import { nameSearchErrors } from '../features/filtering/search-filter.js';
 import { identifyIdempotentRequest } from '../features/idempotency/idempotency.stage.js';
-import { authorize } from '../features/permissions/authorize.stage.js';
+import { authorize, authorizeMethod } from '../features/permissions/authorize.stage.js';
 import { negotiateFormat } from '../features/rendering/negotiate-format.stage.js';
 import { renderResult } from '../features/rendering/render.stage.js';
 import { parseKeys } from '../request/parse/parse-keys.stage.js';
 import { locationHeader } from '../request/resource-urls.js';
 import { valueResponse } from '../request/response/rest-response.js';
 import type { RestResponse } from '../request/response/rest-response.js';
-import type { RestContext, Stage } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';
+import type { RestContext, Stage } from '../request/rest-context.js';
 import { describeRoute } from './description/describe-route.stage.js';
 import { create } from './operations/create.js';
 import { destroy } from './operations/destroy.js';
 import { list } from './operations/list.js';
-import type { OperationDefinition } from './operations/operation-definition.js';
 import { retrieve } from './operations/retrieve.js';
 import { partialUpdate, update } from './operations/update.js';
-import { reauthorize } from './reauthorize.js';
+import type { OperationDefinition, PipelineServices } from './pipeline-services.js';
 import { resolveParent, resolveParentOfList } from './resolve-parent.js';
-import type { PipelineServices } from './pipeline-services.js';
+
+/** The same URL authorized for another method. Throws 403 and 404. */
+export async function reauthorize(
+  context: RestContext,
+  method: string,
+  { permissions: rules, adapter }: PipelineServices,
+): Promise<RestContext> {
+  const { route } = context;
+  const fork = context.fork({
+    method,
+    parentCheck: undefined,
+    queryAccess: undefined,
+    shape: undefined,
+    precondition: undefined,
+    deferredChecks: [],
+  });
+  await authorizeMethod(fork, { rules, challenge: challengeOf(route.resource.schemes), method });
+  if (route.parent) await resolveParent(adapter)(fork);
+  return fork;
+}
 
 /** Runs interceptors around an operation; they may change its value, which for a list is an array or a page. */
 export type InterceptorChain = (operate: () => Promise<unknown>) => Promise<unknown>;

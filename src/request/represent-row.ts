@@ -1,8 +1,60 @@
 import type { Representation, Row } from '../core/contracts/serializer.js';
 import type { JsonOutput } from '../core/data-adapter.js';
+import { inSlices } from '../core/event-loop.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
+import type { CompletedRows } from '../core/query/plan.js';
+import { chooseForm } from '../execution/choose-read.js';
 import type { RestContext } from './rest-context.js';
+
+/**
+ * The representations of rows that a request writes. Where code of the application makes them, or other rows are part of
+ * them, they are made inside of the transaction, so that an error undoes the write.
+ */
+export class WrittenRows {
+  /** To be run as the last step of the transaction; undefined if the representations cannot fail. */
+  readonly completed: CompletedRows | undefined;
+  private represented: readonly Representation[] | undefined;
+
+  /** @param changed the view in which the caller reads rows that an upsert has changed. */
+  constructor(
+    private readonly context: RestContext,
+    private readonly changed = context,
+  ) {
+    if (!mayFail(context) && !mayFail(changed)) return;
+    this.completed = async (rows, transaction) => {
+      this.represented = await this.representNow(rows, transaction);
+      // Values of the application may have no JSON.
+      JSON.stringify(this.represented);
+    };
+  }
+
+  /** In the order of the rows. Those of an earlier request are represented now. */
+  represent(rows: readonly Row[]): MaybePromise<readonly Representation[]> {
+    return this.represented ?? this.representNow(rows);
+  }
+
+  /** Expanded objects are read once for the rows of each view. */
+  private async representNow(rows: readonly Row[], transaction?: object): Promise<readonly Representation[]> {
+    const represented = new Map<Row, Representation>();
+    const viewOf = (row: Row): RestContext => (row.changed === true ? this.changed : this.context);
+    for (const context of new Set(rows.map(viewOf))) {
+      const ofView = rows.filter((row) => viewOf(row) === context);
+      const expanded = context.shape ? await context.shape.expanded(ofView, transaction) : ofView;
+      for await (const [index, row] of inSlices(ofView.entries()))
+        represented.set(row, represent(expanded[index] ?? row, context));
+    }
+    return rows.map((row) => represented.get(row) ?? {});
+  }
+}
+
+/** Whether code of the application, or what is read of other rows, may keep a row from being represented. */
+export function mayFail(context: Pick<RestContext, 'resource' | 'shape'>): boolean {
+  return (
+    chooseForm(context) !== 'stored' ||
+    context.resource.fields.some(({ kind, readable }) => kind === 'computed' && readable)
+  );
+}
 
 /** The representation of a row; of a replayed row, the stored one. */
 export function represent(row: Row, context: RestContext): Representation {
@@ -20,19 +72,11 @@ export function representExpanded(row: Row, context: RestContext): MaybePromise<
     : represent(row, context);
 }
 
-/**
- * Whether the database may write the JSON of rows: a custom serializer runs in process for every row, and expanded
- * objects come from other rows.
- */
-export function isWrittenByDatabase({ resource, shape }: Pick<RestContext, 'resource' | 'shape'>): boolean {
-  return resource.hasDefaultSerializer && shape?.expands !== true;
-}
-
 /** The JSON of a response: written by the database where possible. */
 export function jsonOutput(context: RestContext): JsonOutput {
   return {
     basePath: basePathOf(context),
-    isDefault: isWrittenByDatabase(context),
+    isDefault: chooseForm(context) === 'stored',
     represent: (row) => represent(row, context),
   };
 }

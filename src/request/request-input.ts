@@ -13,7 +13,7 @@ import type { Resource } from '../core/schema/resource.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { HttpExchange, ReceivedBody } from './http-exchange.js';
-import { joinLists } from './parse/list-parameters.js';
+import { joinLists } from './parse/query-parameters.js';
 import { parseQueryString } from './parse/parse-query-string.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -121,10 +121,7 @@ export function readJsonObject(body: ReceivedBody, contentType: string | undefin
 }
 
 /** As `readJsonObject`, but also accepts a list, whose items are not checked. */
-export function readJsonItems(
-  body: ReceivedBody,
-  contentType: string | undefined,
-): JsonObject | readonly unknown[] {
+function readJsonItems(body: ReceivedBody, contentType: string | undefined): JsonObject | readonly unknown[] {
   if (body.kind === 'too-large') throw new BodyTooLarge(true);
   const value = decodeBody(body, contentType);
   return Array.isArray(value) ? (value as readonly unknown[]) : requireObject(value);

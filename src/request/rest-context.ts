@@ -1,17 +1,23 @@
 import { NO_ACCESS } from '../core/contracts/access-control.js';
-import type { AccessControl } from '../core/contracts/access-control.js';
+import type { AccessControl, Access } from '../core/contracts/access-control.js';
 import type { Renderer } from '../core/contracts/renderer.js';
-import type { Requester } from '../core/contracts/requester.js';
-import type { ClaimRequest } from '../core/contracts/response-store.js';
+import type {
+  Requester,
+  ExistsPlan,
+  ListPlan,
+  PagePlan,
+  ParentValues,
+  Precondition,
+} from '../core/query/plan.js';
+import type { ClaimRequest } from '../core/contracts/idempotency.js';
 import type { Representation, Row } from '../core/contracts/serializer.js';
+import { isRestException } from '../core/errors/rest-exception.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { NEVER } from '../core/query/condition.js';
 import type { Condition } from '../core/query/condition.js';
-import type { ExistsPlan, ListPlan, PagePlan, ParentValues, Precondition } from '../core/query/plan.js';
-import type { Access } from '../core/contracts/access-control.js';
-import type { Actor } from '../core/schema/actor.js';
+import type { Actor } from '../core/schema/caller.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Route, UrlKeys } from '../core/schema/route.js';
@@ -91,52 +97,54 @@ export class RestContext {
   readonly nestContext: unknown;
 
   /** `authenticate`. Null for an anonymous caller. */
-  actor: Actor;
+  actor: Actor = null;
   /** The client on whose behalf rows are read and written; undefined for operations that the application runs itself. */
-  requester: Requester | undefined;
+  requester: Requester | undefined = undefined;
   /** The error of a guard that authenticates the caller: permissions precede it. */
-  guardError: Error | undefined;
+  guardError: Error | undefined = undefined;
 
   /** `authorize`. */
-  access: AccessControl;
+  access: AccessControl = NO_ACCESS;
   /** The rows of the model that the caller's grants include. */
-  rows: Condition;
+  rows: Condition = NEVER;
   /** The model with the fields that the caller may read and write. */
   resource: Resource;
   /** True if the caller only reads, so that rows may come from a replica. */
-  isReading: boolean;
+  isReading = false;
 
   /** `negotiate`. Undefined for JSON. */
-  renderer: Renderer | undefined;
+  renderer: Renderer | undefined = undefined;
 
   /** `parseKeys`. */
-  keys: UrlKeys;
+  keys: UrlKeys = NO_KEYS;
   /** The rows of the grants that belong to the parent in the URL, if there is one; without the object's own key. */
-  scope: Condition;
-  parent: ParentValues | undefined;
+  scope: Condition = NEVER;
+  parent: ParentValues | undefined = undefined;
   /** The existence check of the parent, if the statement of its list includes it. */
-  parentCheck: ExistsPlan | undefined;
+  parentCheck: ExistsPlan | undefined = undefined;
 
   /** Grants on the models that filters reach; undefined until they are evaluated. */
-  queryAccess: ReadonlyMap<ResourceSchema, Access | undefined> | undefined;
+  queryAccess: ReadonlyMap<ResourceSchema, Access | undefined> | undefined = undefined;
   /** Undefined for the model's default representation. */
-  shape: ResponseShape | undefined;
-  idempotency: IdempotentRequest | undefined;
+  shape: ResponseShape | undefined = undefined;
+  idempotency: IdempotentRequest | undefined = undefined;
   /** The condition that the written row must meet. */
-  precondition: Precondition | undefined;
+  precondition: Precondition | undefined = undefined;
 
   /** False if nothing but the response needs the value of the operation: the database then serializes JSON where possible. */
-  needsValue: boolean;
-  list: ListPlan | undefined;
-  page: PagePlan | undefined;
-  result: OperationResult | undefined;
-  response: RestResponse | undefined;
+  needsValue = true;
+  list: ListPlan | undefined = undefined;
+  page: PagePlan | undefined = undefined;
+  result: OperationResult | undefined = undefined;
+  response: RestResponse | undefined = undefined;
   /** True if an interceptor or a method of the application may have changed the value. */
-  isIntercepted: boolean;
+  isIntercepted = false;
   /** Checks that precede an error of parsing in the order of contract 6.3, and need a statement. */
-  deferredChecks: readonly (() => Promise<void>)[];
+  deferredChecks: readonly (() => Promise<void>)[] = [];
+  /** Whether the statement of the operation includes the deferred checks: then they precede only a 400 of this statement. */
+  hasChecksInStatement = false;
 
-  private parsedParameters: MaybePromise<ReadonlyMap<string, string>> | undefined;
+  private parsedParameters: MaybePromise<ReadonlyMap<string, string>> | undefined = undefined;
 
   constructor(source: RequestSource) {
     this.route = source.route;
@@ -147,30 +155,7 @@ export class RestContext {
     this.keySegment = source.keySegment;
     this.childSegment = source.childSegment;
     this.nestContext = source.nestContext;
-    this.actor = null;
-    this.requester = undefined;
-    this.guardError = undefined;
-    this.access = NO_ACCESS;
-    this.rows = NEVER;
     this.resource = source.route.resource;
-    this.isReading = false;
-    this.renderer = undefined;
-    this.keys = NO_KEYS;
-    this.scope = NEVER;
-    this.parent = undefined;
-    this.parentCheck = undefined;
-    this.queryAccess = undefined;
-    this.shape = undefined;
-    this.idempotency = undefined;
-    this.precondition = undefined;
-    this.needsValue = true;
-    this.list = undefined;
-    this.page = undefined;
-    this.result = undefined;
-    this.response = undefined;
-    this.isIntercepted = false;
-    this.deferredChecks = [];
-    this.parsedParameters = undefined;
   }
 
   /** Parsed once; after `selectFields`, with lists joined. Throws 400. */
@@ -195,9 +180,18 @@ export class RestContext {
     return this.exchange?.header(name);
   }
 
-  /** `runStages` runs `check` before it reports an error of any later stage, until `clearDeferredChecks`. */
+  /**
+   * `runStages` runs `check` before it reports an error of any later stage, until `clearDeferredChecks`; from
+   * `moveChecksIntoStatement` on, before a 400.
+   */
   defer(check: () => Promise<void>): void {
     this.deferredChecks = [...this.deferredChecks, check];
+    this.hasChecksInStatement = false;
+  }
+
+  /** The next statement checks the same. If it is rejected, it has not. */
+  moveChecksIntoStatement(): void {
+    this.hasChecksInStatement = true;
   }
 
   /** Later stages check the same in their own statement. */
@@ -206,29 +200,10 @@ export class RestContext {
   }
 
   /** The same request with replaced parts. */
-  fork(changes: ContextChanges = {}): RestContext {
+  fork(changes: Partial<RestContext> = {}): RestContext {
     return Object.assign(new RestContext(this), this, changes);
   }
 }
-
-/** Parts that a fork may replace. */
-export type ContextChanges = Partial<
-  Pick<
-    RestContext,
-    | 'input'
-    | 'method'
-    | 'access'
-    | 'rows'
-    | 'resource'
-    | 'isReading'
-    | 'scope'
-    | 'parentCheck'
-    | 'queryAccess'
-    | 'shape'
-    | 'precondition'
-    | 'deferredChecks'
-  >
->;
 
 /** A stage of a request: sets its part of the context, or throws a `RestException`. */
 export type Stage = (context: RestContext) => MaybePromise<void>;
@@ -256,9 +231,13 @@ export function runStages(stages: readonly Stage[], context: RestContext, from =
 /** Deferred checks are removed before they run, so that nested stages run them once. */
 function fail(context: RestContext, error: unknown): MaybePromise<never> {
   const checks = context.deferredChecks;
-  if (checks.length === 0) throw error;
+  if (checks.length === 0 || (context.hasChecksInStatement && !isInvalidRequest(error))) throw error;
   context.clearDeferredChecks();
   return checkFirst(checks, error);
+}
+
+function isInvalidRequest(error: unknown): boolean {
+  return isRestException(error) && error.answer.status === 400;
 }
 
 async function checkFirst(checks: RestContext['deferredChecks'], error: unknown): Promise<never> {

@@ -1,5 +1,5 @@
 import type { Json } from '../core/errors/rest-exception.js';
-import { ALWAYS } from '../core/query/condition.js';
+import { ALWAYS, mapComparisons, touches } from '../core/query/condition.js';
 import type { Condition, Operand, TermMatch } from '../core/query/condition.js';
 import type { Lookup, TextLookup } from '../core/query/lookups.js';
 import type { DataType } from '../core/schema/data-type.js';
@@ -35,10 +35,17 @@ export function compileCondition(condition: Condition, scope: Scope, isNegated =
     case 'never':
       return FALSE;
     case 'and':
-    case 'or':
-      return compileSeveral(condition, scope, isNegated);
-    case 'not':
-      return compileNegation(condition.condition, scope);
+    case 'or': {
+      const { conditions, kind } = condition;
+      if (conditions.length === 0) return kind === 'and' ? TRUE : FALSE;
+      const compiled = conditions.map((each) => compileCondition(each, scope, isNegated));
+      return `(${compiled.join(kind === 'and' ? ' AND ' : ' OR ')})`;
+    }
+    case 'not': {
+      // Two-valued logic: a comparison with NULL does not match, so its negation does. EXISTS is never NULL.
+      const compiled = compileCondition(condition.condition, scope, true);
+      return condition.condition.kind === 'related' ? `NOT ${compiled}` : `(${compiled}) IS NOT TRUE`;
+    }
     case 'compare':
       return [...scope.holders(condition.operand), compileComparison(condition, scope)].join(' AND ');
     case 'term':
@@ -83,22 +90,6 @@ function isForeignKeyAlone(
   );
 }
 
-function compileSeveral(
-  { conditions, kind }: Extract<Condition, { kind: 'and' | 'or' }>,
-  scope: Scope,
-  isNegated: boolean,
-): string {
-  if (conditions.length === 0) return kind === 'and' ? TRUE : FALSE;
-  const compiled = conditions.map((each) => compileCondition(each, scope, isNegated));
-  return `(${compiled.join(kind === 'and' ? ' AND ' : ' OR ')})`;
-}
-
-/** Two-valued logic: a comparison with NULL does not match, so its negation does. EXISTS is never NULL. */
-function compileNegation(condition: Condition, scope: Scope): string {
-  const compiled = compileCondition(condition, scope, true);
-  return condition.kind === 'related' ? `NOT ${compiled}` : `(${compiled}) IS NOT TRUE`;
-}
-
 /** The conditions that each matching row fulfils, and that no NULL value and no missing row fulfils. */
 function necessaryComparisons(condition: Condition): readonly NecessaryComparison[] {
   switch (condition.kind) {
@@ -137,7 +128,11 @@ export function compileComparison(comparison: Comparison, scope: ComparisonScope
   const { operand, lookup, value, asKey = false } = comparison;
   const { type } = operand.column;
   const column = scope.operand(operand);
-  if (value === null) return compileNull(comparison, scope);
+  // No row is greater or less than NULL, or contains it.
+  if (value === null)
+    return lookup === 'exact' || lookup === 'ne'
+      ? scope.dialect.testNull(column, type, lookup === 'exact')
+      : FALSE;
   if (lookup === 'in' && (value as readonly Json[]).length === 0) return FALSE;
   const deviating = scope.dialect.compare({ column, lookup, value, type, asKey }, (each, as) =>
     scope.bind(each, as),
@@ -149,8 +144,12 @@ export function compileComparison(comparison: Comparison, scope: ComparisonScope
       return `(${column} <> ${scope.bind(value, type)} OR ${column} IS NULL)`;
     case 'in':
       return compileIn(comparison, value as readonly Json[], scope);
-    case 'range':
-      return compileRange(operand, value as readonly [Json, Json], scope);
+    case 'range': {
+      const [low, high] = value as readonly [Json, Json];
+      const least = compileComparison({ kind: 'compare', operand, lookup: 'gte', value: low }, scope);
+      const most = compileComparison({ kind: 'compare', operand, lookup: 'lte', value: high }, scope);
+      return `(${least} AND ${most})`;
+    }
     case 'isnull':
       return scope.dialect.testNull(column, type, value === true);
     default:
@@ -168,13 +167,6 @@ function hasOperator(lookup: Lookup): lookup is keyof typeof OPERATORS {
   return Object.hasOwn(OPERATORS, lookup);
 }
 
-/** A comparison with NULL: no row is greater or less than NULL, or contains it. */
-function compileNull({ operand, lookup }: Comparison, scope: ComparisonScope): string {
-  return lookup === 'exact' || lookup === 'ne'
-    ? scope.dialect.testNull(scope.operand(operand), operand.column.type, lookup === 'exact')
-    : FALSE;
-}
-
 /** Each value follows the rules of `exact`, which some dialects compile in their own way. */
 function compileIn(comparison: Comparison, values: readonly Json[], scope: ComparisonScope): string {
   const { operand, asKey = false } = comparison;
@@ -186,12 +178,6 @@ function compileIn(comparison: Comparison, values: readonly Json[], scope: Compa
   if (isStandard) return `${column} IN (${values.map((value) => scope.bind(value, type)).join(', ')})`;
   const found = values.map((value) => compileComparison({ ...comparison, lookup: 'exact', value }, scope));
   return `(${found.join(' OR ')})`;
-}
-
-function compileRange(operand: Operand, [low, high]: readonly [Json, Json], scope: ComparisonScope): string {
-  const least = compileComparison({ kind: 'compare', operand, lookup: 'gte', value: low }, scope);
-  const most = compileComparison({ kind: 'compare', operand, lookup: 'lte', value: high }, scope);
-  return `(${least} AND ${most})`;
 }
 
 const TEXT_MATCHES: Readonly<Record<TextLookup, Pick<TextPart, 'where' | 'insensitive'>>> = {
@@ -259,12 +245,35 @@ function relatedRows(
   }
   const { resource, parent, other } = relation.through;
   const junction = scope.within(resource);
+  const referring = scope.isGuaranteed(junction, other, far) ? onReferring(condition, other) : undefined;
+  if (referring)
+    return {
+      from: junction.from(),
+      conditions: [compileWhere(through, junction), compileCondition(referring, junction)],
+      on: parent,
+      first: junction,
+    };
   const conditions = [
     scope.pairs(other, junction, far),
     compileWhere(through, junction),
     compileWhere(condition, far),
   ];
   return { from: `${junction.from()}${joinedBy}${far.from()}`, conditions, on: parent, first: junction };
+}
+
+/** A condition on referenced columns as one on the columns that refer to them; undefined if it is about others. */
+function onReferring(condition: Condition, on: readonly ColumnPair[]): Condition | undefined {
+  const referring = new Map(
+    on
+      .filter(({ near, far }) => isInteger(near) && isInteger(far))
+      // With the type of the referenced one, values are bound as before.
+      .map(({ near, far }) => [far.id, { ...near, type: far.type }] as const),
+  );
+  if (touches(condition, (id) => !referring.has(id))) return undefined;
+  return mapComparisons(condition, (each) => {
+    const column = each.kind === 'related' ? undefined : referring.get(each.operand.column.id);
+    return each.kind === 'related' || !column ? each : { ...each, operand: { hops: [], column } };
+  });
 }
 
 /**
@@ -312,7 +321,7 @@ function selectsFew(condition: Condition, resource: ResourceSchema): boolean {
   );
 }
 
-function isForeignKey(column: Column, { relations }: ResourceSchema): boolean {
+export function isForeignKey(column: Column, { relations }: ResourceSchema): boolean {
   return [...relations.values()].some(
     (relation) => relation.kind === 'to-one' && relation.on.some(({ near }) => near.id === column.id),
   );

@@ -22,18 +22,33 @@ export interface JsonRows {
   separate(rows: string, separator: RowSeparator): string;
 }
 
+/** What keeps the database from writing the JSON of rows. */
+export interface JsonObstacle {
+  readonly kind:
+    | 'database'
+    | 'number-of-fields'
+    | 'field-name'
+    | 'column-type'
+    | 'related-key'
+    | 'one-to-one'
+    | 'link'
+    | 'made-value'
+    | 'virtual-column';
+  /** The database, the table or the field; of a column type, with the type. */
+  readonly name: string;
+}
+
 /** Limits the arguments of one SQL function call; every build of SQLite admits at least 127. */
 const MAX_FIELDS = 60;
 
 /**
- * Compiles the serialization of a resource, with the same result as `ModelSerializer`. Undefined if the database cannot
- * serialize one of its fields. Called once per resource.
+ * Compiles the serialization of a resource, with the same result as `ModelSerializer`; or says which of its fields the
+ * database cannot serialize. Called once per resource.
  */
-export function jsonRows(resource: ResourceSchema, dialect: Dialect): JsonRows | undefined {
-  const writer = dialect.json;
-  if (!writer) return undefined;
+export function jsonRows(resource: ResourceSchema, { json: writer }: Dialect): JsonRows | JsonObstacle {
+  if (!writer) return { kind: 'database', name: '' };
   const members = membersOf(readable(resource.fields), resource, writer);
-  if (!members) return undefined;
+  if (isObstacle(members)) return members;
   return {
     sql: (scope, basePath) => {
       const { sql, guard } = writer.object(members.map((member) => member.sql(scope, basePath)));
@@ -76,6 +91,10 @@ function patternTest(form: string | undefined): (rows: string) => boolean {
   };
 }
 
+export function isObstacle(given: object): given is JsonObstacle {
+  return 'kind' in given;
+}
+
 /** A member of the JSON object: its SQL, and the pattern of its serialized value. */
 interface Member {
   readonly name: string;
@@ -91,11 +110,16 @@ function membersOf(
   fields: readonly Field[],
   resource: ResourceSchema,
   writer: JsonWriter,
-): readonly Member[] | undefined {
-  const members = fields.map((field) => memberOf(field, resource, writer));
-  return members.length <= MAX_FIELDS && members.every((member) => member !== undefined)
+): readonly Member[] | JsonObstacle {
+  const members: Member[] = [];
+  for (const field of fields) {
+    const member = memberOf(field, resource, writer);
+    if (isObstacle(member)) return member;
+    members.push(member);
+  }
+  return members.length <= MAX_FIELDS
     ? members
-    : undefined;
+    : { kind: 'number-of-fields', name: `${members.length} of at most ${MAX_FIELDS}` };
 }
 
 /** The pattern of an object; undefined if the column types guarantee its form. */
@@ -108,8 +132,8 @@ function readable<Each extends Field>(fields: readonly Each[]): readonly Each[] 
   return fields.filter((field) => field.readable);
 }
 
-function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): Member | undefined {
-  if (!isPlainName(field.name)) return undefined;
+function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): Member | JsonObstacle {
+  if (!isPlainName(field.name)) return { kind: 'field-name', name: field.name };
   switch (field.kind) {
     case 'column':
       return columnMember(field.name, field.column, writer);
@@ -119,19 +143,24 @@ function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): M
       return keyMember(field.name, field.relation, writer);
     case 'link':
       return linkMember(field, resource, writer);
-    // Their values come from other rows or from the application.
+    // Its value comes from another row.
     case 'reverse-one':
+      return { kind: 'one-to-one', name: field.name };
     case 'computed':
     case 'labels':
-      return undefined;
+      return { kind: 'made-value', name: field.name };
     default:
       return field satisfies never;
   }
 }
 
-function columnMember(name: string, column: ColumnField['column'], writer: JsonWriter): Member | undefined {
+function columnMember(
+  name: string,
+  column: ColumnField['column'],
+  writer: JsonWriter,
+): Member | JsonObstacle {
   const written = writer.columnOf(column.type);
-  if (!written) return undefined;
+  if (!written) return { kind: 'column-type', name: `${name}, ${column.type.kind}` };
   const { pattern, stored } = written;
   return {
     name,
@@ -145,24 +174,23 @@ function embeddedMember(
   field: EmbeddedField,
   resource: ResourceSchema,
   writer: JsonWriter,
-): Member | undefined {
+): Member | JsonObstacle {
   const { name } = field;
   const inner = membersOf(readable(field.fields), resource, writer);
-  return (
-    inner && {
-      name,
-      form: objectPattern(inner),
-      sql: (scope, basePath) => ({ name, ...writer.object(inner.map((each) => each.sql(scope, basePath))) }),
-      stored: inner.flatMap(({ stored }) => stored),
-    }
-  );
+  if (isObstacle(inner)) return { ...inner, name: `${name}.${inner.name}` };
+  return {
+    name,
+    form: objectPattern(inner),
+    sql: (scope, basePath) => ({ name, ...writer.object(inner.map((each) => each.sql(scope, basePath))) }),
+    stored: inner.flatMap(({ stored }) => stored),
+  };
 }
 
 /** The related key, if it is a single foreign key column of this row. */
-function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): Member | undefined {
+function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): Member | JsonObstacle {
   const [key, ...more] = relation.target.key.columns;
   const near = relation.on.find((pair) => pair.far.id === key?.id)?.near;
-  if (!relation.byKey || more.length > 0 || !near) return undefined;
+  if (!relation.byKey || more.length > 0 || !near) return { kind: 'related-key', name };
   return columnMember(name, near, writer);
 }
 
@@ -170,7 +198,7 @@ function linkMember(
   { name, relation }: LinkField,
   resource: ResourceSchema,
   writer: JsonWriter,
-): Member | undefined {
+): Member | JsonObstacle {
   const [key, ...more] = resource.identity;
   const keyText =
     key &&
@@ -180,7 +208,7 @@ function linkMember(
         (field) => field.kind === 'column' && field.readable && field.column.id === key.id,
       ),
     );
-  if (!keyText || more.length > 0 || !isPlainName(relation.name)) return undefined;
+  if (!keyText || more.length > 0 || !isPlainName(relation.name)) return { kind: 'link', name };
   const end = `/${relation.name}/`;
   return {
     name,

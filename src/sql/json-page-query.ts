@@ -3,12 +3,20 @@ import { NotFound } from '../core/errors/http-exceptions.js';
 import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
 import type { OrderTerm } from '../core/schema/resource-schema.js';
 import { compileWhere, TRUE } from './compile-where.js';
-import { compileAfter } from './compile-after.js';
-import { compileOrder, cursorColumns, keyOrder, reverseOrder } from './compile-order.js';
+import {
+  boundsOf,
+  compileAfter,
+  compileOrder,
+  cursorColumns,
+  keyOrder,
+  reverseOrder,
+} from './compile-order.js';
 import type { JsonRows } from './json-object-sql.js';
-import { selectList } from './select-columns.js';
+import { selectList } from './query-scope.js';
 import type { Scope } from './query-scope.js';
 import { insertStoredJson } from './stored-json.js';
+import { compileSegment, otherIndexOf, requiredPaths, segmentsAfter, segmentsOf } from './page-segments.js';
+import type { Segment } from './page-segments.js';
 import type { Records, Statement } from './statement.js';
 import type { PickedValues } from './dialects/json-writer.js';
 
@@ -29,7 +37,10 @@ export interface JsonRowOptions {
   readonly basePath: string;
 }
 
-/** The SELECT of the rows of a page, in reading order. `isCostly`: whether the expressions should be evaluated for no other rows. */
+/**
+ * The SELECT of the rows of a page, in reading order, as the first part of a statement. `isCostly`: whether the expressions should be
+ * evaluated for no other rows.
+ */
 export function pageRows(
   page: PageRows,
   scope: Scope,
@@ -45,9 +56,50 @@ export function pageRows(
 function foundRows(page: PageRows, scope: Scope, selected: string): string {
   const { where, from } = page;
   const order = readingOrder(page);
-  const conditions = [compileWhere(where, scope, order), ...(from ? [compileAfter(order, from, scope)] : [])];
+  const found = compileWhere(where, scope, order);
+  const segments = segmentsOfPage(page, scope);
+  if (segments.length > 1) return joinSegments(segments, { selected, found, page }, scope);
+  const conditions = [found, ...(from ? [compileAfter(order, from, scope)] : [])];
   const sorted = compileOrder(order, scope);
   return `SELECT ${selected} FROM ${scope.from()} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted}${limitClause(page, scope)}`;
+}
+
+/** None where the page is better read as a whole. */
+function segmentsOfPage(page: PageRows, scope: Scope): readonly Segment[] {
+  const { where, from, offset } = page;
+  if (scope.dialect.keyset !== 'segments' || offset > 0 || otherIndexOf(where, scope.resource) === 'several')
+    return [];
+  const order = readingOrder(page);
+  return from ? segmentsAfter(boundsOf(order, from.values), from.inclusive, scope) : segmentsOf(order, scope);
+}
+
+interface SegmentParts {
+  readonly selected: string;
+  /** The compiled condition of the page, whose parameters are the last that were bound. */
+  readonly found: string;
+  readonly page: PageRows;
+}
+
+/** One SELECT for each segment. The database reads a segment only if those before it have too few rows. */
+function joinSegments(
+  segments: readonly Segment[],
+  { selected, found, page }: SegmentParts,
+  scope: Scope,
+): string {
+  const isOnly = otherIndexOf(page.where, scope.resource) === 'none';
+  const bound = scope.parameters.length;
+  const compiled = segments.map((segment, index) => {
+    if (index > 0) scope.repeatParameters(bound);
+    const condition = compileSegment(segment, scope, isOnly);
+    const sorted = compileOrder(segment.order, scope);
+    return { segment, condition, sorted: sorted === '' ? '' : ` ORDER BY ${sorted}` };
+  });
+  // Behind all parts that may add a join.
+  const rows = compiled.map(
+    ({ segment, condition, sorted }) =>
+      `SELECT * FROM (SELECT ${selected} FROM ${scope.from(requiredPaths(segment))} WHERE ${found} AND ${condition}${sorted}${limitClause(page, scope)})`,
+  );
+  return `${rows.join(' UNION ALL ')}${limitClause(page, scope)}`;
 }
 
 /** Call it last, because it binds the offset. */
@@ -122,10 +174,7 @@ export function jsonPageStatement(page: JsonPage, scope: Scope, writing: JsonRow
     page.from?.backward === true
       ? `(SELECT n.* FROM (SELECT r.*, row_number() OVER () AS place FROM ${PAGE} r) n ORDER BY n.place DESC)`
       : PAGE;
-  return {
-    sql: `WITH ${PAGE} AS (${rows}) SELECT ${selectList(values)} FROM ${shown} p`,
-    parameters: scope.parameters,
-  };
+  return scope.complete(`WITH ${PAGE} AS (${rows}) SELECT ${selectList(values)} FROM ${shown} p`);
 }
 
 /** Applies an offset in a subquery, so that the database does not serialize the skipped rows. */
@@ -234,23 +283,14 @@ export function readJsonPage(
     size,
     more,
     counted: Number(total),
-    ...endsOf(edges ?? [], page),
+    first: page.edges === 'both' ? (edges ?? []).map(([value]) => value) : [],
+    last: (edges ?? []).map((values) => values.at(-1)),
   };
 }
 
 /** The row that was read to detect another page. */
 function surplusRow({ from }: JsonPage): 'first' | 'last' {
   return from?.backward === true ? 'first' : 'last';
-}
-
-function endsOf(
-  edges: readonly (readonly unknown[])[],
-  page: JsonPage,
-): Pick<JsonPageRecord, 'first' | 'last'> {
-  return {
-    first: page.edges === 'both' ? edges.map(([value]) => value) : [],
-    last: edges.map((values) => values.at(-1)),
-  };
 }
 
 /** The cursor values of each term of the order; undefined if one of them cannot be read exactly. */

@@ -1,10 +1,11 @@
 import type { Json } from '../core/errors/rest-exception.js';
-import type { Column } from '../core/schema/column.js';
 import type { Operand } from '../core/query/condition.js';
+import type { Column } from '../core/schema/column.js';
+import type { DataType } from '../core/schema/data-type.js';
 import type { ColumnPair, ManyToManyRelation, Relation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
-import type { DataType } from '../core/schema/data-type.js';
 import type { Dialect } from './dialects/dialect.js';
+import type { Statement } from './statement.js';
 import type { TableNames, TableRegistry } from './table-names.js';
 
 /** The state that a statement shares with its subqueries. */
@@ -12,6 +13,8 @@ interface StatementState {
   readonly dialect: Dialect;
   readonly tables: TableRegistry;
   readonly parameters: unknown[];
+  /** The positions of parameters that repeat an earlier one, with the position of that one. */
+  readonly repeats: Map<number, number>;
   aliases: number;
 }
 
@@ -54,12 +57,12 @@ export class Scope implements AliasedTable {
   }
 
   static begin(dialect: Dialect, tables: TableRegistry, resource: ResourceSchema): Scope {
-    return new Scope(resource, { dialect, tables, parameters: [], aliases: 0 });
+    return new Scope(resource, { dialect, tables, parameters: [], repeats: new Map(), aliases: 0 });
   }
 
   /** The scope of an INSERT or UPDATE, which refers to the table by its own name: not every database admits an alias in RETURNING. */
   static ofTable(dialect: Dialect, tables: TableRegistry, resource: ResourceSchema): Scope {
-    return new Scope(resource, { dialect, tables, parameters: [], aliases: 0 }, true);
+    return new Scope(resource, { dialect, tables, parameters: [], repeats: new Map(), aliases: 0 }, true);
   }
 
   /** The scope of a subquery in the same statement. */
@@ -97,6 +100,21 @@ export class Scope implements AliasedTable {
     return this.dialect.placeholder(this.statement.parameters.length);
   }
 
+  /** The statement with the parameters that were bound. */
+  complete(sql: string): Statement {
+    const { parameters, repeats } = this.statement;
+    return repeats.size === 0 ? { sql, parameters } : { sql, parameters, repeats };
+  }
+
+  /** Binds the first parameters of the statement again, for SQL that is repeated. */
+  repeatParameters(count: number): void {
+    const { parameters, repeats } = this.statement;
+    for (let index = 0; index < count; index++) {
+      repeats.set(parameters.length, index);
+      parameters.push(parameters[index]);
+    }
+  }
+
   own(column: Column): string {
     return this.table.column(this.alias, column);
   }
@@ -112,10 +130,15 @@ export class Scope implements AliasedTable {
     return table.holders(alias, column);
   }
 
-  /** `table alias` and its joins. Call it after all parts that may add a join have been built. */
-  from(): string {
+  /**
+   * `table alias` and its joins. Call it after all parts that may add a join have been built. `required`: paths whose rows without the
+   * related one match no condition of this SELECT.
+   */
+  from(required: readonly Operand['hops'][] = []): string {
+    const inner = new Set(required.flatMap((hops) => this.joinsOf(hops)));
     let sql = `${this.source} ${this.alias}`;
-    for (const join of this.joins.values()) sql += ` ${join.isRequired ? 'INNER' : 'LEFT'} JOIN ${join.sql}`;
+    for (const join of this.joins.values())
+      sql += ` ${join.isRequired || inner.has(join) ? 'INNER' : 'LEFT'} JOIN ${join.sql}`;
     return sql;
   }
 
@@ -135,6 +158,11 @@ export class Scope implements AliasedTable {
    */
   requireJoins(hops: readonly Relation[]): void {
     for (const join of this.joinsOf(hops)) join.isRequired = true;
+  }
+
+  /** Whether the statement selects only rows that have a related one at the end of the path. */
+  requires(hops: readonly Relation[]): boolean {
+    return this.joinsOf(hops).every(({ isRequired }) => isRequired);
   }
 
   /** The joins of a path, one per relation. */
@@ -162,25 +190,8 @@ export class Scope implements AliasedTable {
     return [...equal, ...new Set(held)].join(' AND ');
   }
 
-  private addJoin(path: string, near: Scope | Join, relation: Exclude<Relation, ManyToManyRelation>): Join {
-    const far = { alias: this.nextAlias(), table: this.statement.tables.of(relation.target) };
-    const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
-    const conditions = [
-      this.pairs(relation.on, near, far),
-      ...(evenDeleted ? far.table.rowsEvenDeleted(far.alias) : far.table.rows(far.alias)),
-    ];
-    const sql = `${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`;
-    const join = { ...far, sql, isRequired: this.isGuaranteed(near, relation, far) };
-    this.joins.set(path, join);
-    return join;
-  }
-
-  /** Whether each row has the related one, and the join does not reject it. */
-  private isGuaranteed(
-    near: Scope | Join,
-    { on }: Exclude<Relation, ManyToManyRelation>,
-    far: AliasedTable,
-  ): boolean {
+  /** Whether each row of a table has the row of another one to which it refers, and no condition excludes that one. */
+  isGuaranteed(near: Scope | Join, on: readonly ColumnPair[], far: AliasedTable): boolean {
     const isStored = near instanceof Scope ? near.readsTable : near.isRequired;
     return (
       isStored &&
@@ -189,7 +200,49 @@ export class Scope implements AliasedTable {
     );
   }
 
+  private addJoin(path: string, near: Scope | Join, relation: Exclude<Relation, ManyToManyRelation>): Join {
+    const far = { alias: this.nextAlias(), table: this.statement.tables.of(relation.target) };
+    const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
+    const conditions = [
+      this.pairs(relation.on, near, far),
+      ...(evenDeleted ? far.table.rowsEvenDeleted(far.alias) : far.table.rows(far.alias)),
+    ];
+    const sql = `${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`;
+    const join = { ...far, sql, isRequired: this.isGuaranteed(near, relation.on, far) };
+    this.joins.set(path, join);
+    return join;
+  }
+
   private nextAlias(): string {
     return `t${this.statement.aliases++}`;
   }
+}
+
+/** The locking clause of a SELECT from these tables, of which it locks the main one. */
+export function lockOf({ alias, dialect: { lockRow, lockNamesTable } }: Scope, from: string): string {
+  return lockNamesTable && from.includes(' JOIN ') ? `${lockRow} OF ${alias}` : lockRow;
+}
+
+/** A select list with the unique aliases `c0`, `c1` and so on. */
+export function selectList(expressions: readonly string[]): string {
+  return expressions.map((expression, index) => `${expression} AS c${index}`).join(', ');
+}
+
+/** The select expressions of columns of the scope's own table. */
+export function readColumns(columns: readonly Column[], scope: Scope): readonly string[] {
+  return columns.map((column) => scope.dialect.read(scope.own(column), column.type));
+}
+
+/** Converts the driver's value of a column to the canonical one. */
+export function decodeColumn(raw: unknown, { type }: Pick<Column, 'type'>, dialect: Dialect): Json {
+  return raw === null || raw === undefined ? null : dialect.decode(raw, type);
+}
+
+/** Converts the driver's values in `record`, in the order of `columns`, to canonical ones. */
+export function decodeRecord(
+  record: readonly unknown[],
+  columns: readonly Column[],
+  dialect: Dialect,
+): readonly Json[] {
+  return columns.map((column, index) => decodeColumn(record[index], column, dialect));
 }

@@ -5,7 +5,7 @@ import type { RelatedPlan } from '../core/query/plan.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import { compileCondition, compileWhere } from './compile-where.js';
 import { compileOrder } from './compile-order.js';
-import { readColumns, selectList } from './select-columns.js';
+import { readColumns, selectList } from './query-scope.js';
 import type { Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
 
@@ -17,7 +17,11 @@ export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: r
   const { parent, on, where, order, identities, most, limit } = plan;
   const near = scope.within(parent);
   const read = [...expressions, ...readColumns(parent.identity, near)];
-  const place = most === undefined ? undefined : rowNumberIn(parent, near, compileOrder(order, scope));
+  const ofParent = parent.identity.map((column) => near.own(column)).join(', ');
+  const place =
+    most === undefined
+      ? undefined
+      : `row_number() OVER (PARTITION BY ${ofParent} ORDER BY ${compileOrder(order, scope)})`;
   const conditions = [
     compileCondition(identityCondition(parent, identities), near),
     compileWhere(where, scope),
@@ -28,10 +32,6 @@ export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: r
       ? `SELECT ${selectList(read)} FROM ${rows} LIMIT ${limit}`
       : `SELECT r.* FROM (SELECT ${selectList(read)}, ${place} AS place FROM ${rows}) r WHERE r.place <= ${most ?? 1} ORDER BY r.place LIMIT ${limit}`;
   return { sql, parameters: scope.parameters };
-}
-
-function rowNumberIn({ identity }: ResourceSchema, near: Scope, order: string): string {
-  return `row_number() OVER (PARTITION BY ${identity.map((column) => near.own(column)).join(', ')} ORDER BY ${order})`;
 }
 
 /** Alternatives per group: a chain of OR is as deep as it is long, and SQLite limits the depth of an expression. */

@@ -1,18 +1,20 @@
 import type { Json } from '../core/errors/rest-exception.js';
-import type { Column } from '../core/schema/column.js';
-import type { DataKind } from '../core/schema/data-type.js';
 import { ownKey } from '../core/query/condition.js';
 import type { Operand } from '../core/query/condition.js';
+import type { ExistsPlan } from '../core/query/plan.js';
+import type { Column } from '../core/schema/column.js';
+import type { DataKind } from '../core/schema/data-type.js';
 import type { EmbeddedField, Field, LabelsField, RelatedLabel } from '../core/schema/field.js';
 import { fieldsOfLabel, formatLabel } from '../core/schema/object-label.js';
 import type { ReverseOneRelation, ToOneRelation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import { exactInteger } from '../core/values/exact-numbers.js';
 import { keyRepresentation } from '../core/values/keys.js';
-import type { Dialect } from './dialects/dialect.js';
 import { compileWhere } from './compile-where.js';
-import { decodeColumn, readColumns } from './select-columns.js';
-import type { Scope } from './query-scope.js';
+import type { Dialect } from './dialects/dialect.js';
+import { decodeColumn, readColumns, Scope } from './query-scope.js';
+import type { Statement } from './statement.js';
+import type { TableRegistry } from './table-names.js';
 
 /** The select list of a resource, and the conversion of its records to row values. */
 export interface Selection {
@@ -210,4 +212,18 @@ function keyReader(columns: readonly Column[], dialect: Dialect): Part['read'] {
 
 function keyOrNull(values: readonly Json[]): Json {
   return values.some((value) => value === null) ? null : keyRepresentation(values);
+}
+
+/** A statement that returns one record if a matching row exists, otherwise none. */
+export function existsStatement(
+  { resource, where }: ExistsPlan,
+  dialect: Dialect,
+  tables: TableRegistry,
+): Statement {
+  const scope = Scope.begin(dialect, tables, resource);
+  const condition = compileWhere(where, scope);
+  return {
+    sql: `SELECT 1 AS c0 FROM ${scope.from()} WHERE ${condition} LIMIT 1`,
+    parameters: scope.parameters,
+  };
 }

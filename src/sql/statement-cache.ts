@@ -11,6 +11,7 @@ import type { Statement, StatementLabel } from './statement.js';
 interface CachedStatement {
   readonly sql: string;
   readonly constants: readonly unknown[];
+  readonly repeats: Statement['repeats'];
   readonly label: StatementLabel | undefined;
 }
 
@@ -21,7 +22,7 @@ class PositionMarker {
 
 /** SQL with the values of a position among its parameters; the others are those of a `CachedStatement`, in order. */
 interface PositionedStatement extends CachedStatement {
-  /** For each parameter the index of its value in the position; undefined for the others. */
+  /** For each parameter that repeats none the index of its value in the position; undefined for the others. */
   readonly slots: readonly (number | undefined)[];
 }
 
@@ -123,8 +124,10 @@ export class StatementCache {
     const key = this.statementKey(`${kind} ${nulls}`, conditions, compared);
     const { values } = compared;
     const known = statementsFor(compared, this.positioned);
-    if (!known.has(key) && known.size < this.capacity)
-      known.set(key, templateOf(compile(markersOf(position)), values));
+    if (!known.has(key) && known.size < this.capacity) {
+      const markers = position.map((value, index) => (value === null ? null : new PositionMarker(index)));
+      known.set(key, templateOf(compile(markers), values));
+    }
     const cached = known.get(key);
     if (!cached) return compile(position);
     const others = cached.constants.length === 0 ? values : [...cached.constants, ...values];
@@ -147,10 +150,11 @@ export class StatementCache {
   }
 
   private reuse(
-    { sql, label }: CachedStatement,
-    parameters: readonly unknown[],
+    { sql, label, repeats }: CachedStatement,
+    values: readonly unknown[],
     { isPreparable }: Pick<ComparedValues, 'isPreparable'>,
   ): Statement {
+    const parameters = repeats ? addRepeats(values, repeats) : values;
     return { sql, parameters, label, reusable: isPreparable, isClientSelected: this.isClientSelected };
   }
 
@@ -163,8 +167,9 @@ export class StatementCache {
     const { isClientSelected } = this;
     const known = statementsFor(compared, this.statements);
     if (known.size >= this.capacity || known.has(key)) return statement;
-    const constants = constantsOf(statement.parameters, { written, values: compared.values });
-    known.set(key, constants && { sql: statement.sql, constants, label: statement.label });
+    const { sql, label, repeats } = statement;
+    const constants = constantsOf(firstParameters(statement), { written, values: compared.values });
+    known.set(key, constants && { sql, constants, label, repeats });
     return { ...statement, reusable: constants !== undefined && compared.isPreparable, isClientSelected };
   }
 
@@ -242,18 +247,28 @@ function constantsOf(
   return expected.every((value, index) => parameters[index] === value) ? constants : undefined;
 }
 
-function markersOf(position: readonly unknown[]): readonly unknown[] {
-  return position.map((value, index) => (value === null ? null : new PositionMarker(index)));
-}
-
-function templateOf(
-  { sql, parameters, label }: Statement,
-  values: readonly unknown[],
-): PositionedStatement | undefined {
+function templateOf(statement: Statement, values: readonly unknown[]): PositionedStatement | undefined {
+  const { sql, label, repeats } = statement;
+  const parameters = firstParameters(statement);
   const others = parameters.filter((value) => !(value instanceof PositionMarker));
   const constants = constantsOf(others, { written: NO_VALUES, values });
   const slots = parameters.map((value) => (value instanceof PositionMarker ? value.index : undefined));
-  return constants && { sql, constants, label, slots };
+  return constants && { sql, constants, label, repeats, slots };
+}
+
+/** The parameters that repeat none. */
+function firstParameters({ parameters, repeats }: Statement): readonly unknown[] {
+  return repeats ? parameters.filter((_, position) => !repeats.has(position)) : parameters;
+}
+
+function addRepeats(values: readonly unknown[], repeats: ReadonlyMap<number, number>): readonly unknown[] {
+  const parameters: unknown[] = [];
+  let next = 0;
+  while (parameters.length < values.length + repeats.size) {
+    const repeated = repeats.get(parameters.length);
+    parameters.push(repeated === undefined ? values[next++] : parameters[repeated]);
+  }
+  return parameters;
 }
 
 function operandKey({ hops, column }: Operand): string {

@@ -72,7 +72,7 @@ function folderOf(path: string): string {
   return NESTED.includes(first) && third !== undefined ? `${first}/${second}` : first;
 }
 
-const FEATURE = ['core', 'request'];
+const FEATURE = ['core', 'request', 'execution'];
 
 /**
  * What each folder may import from `src/`, beside its own files: the layout of ARCHITECTURE.md, from the bottom to the top.
@@ -80,11 +80,13 @@ const FEATURE = ['core', 'request'];
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  internals: ['core'],
   decorators: ['core'],
   'restify.options': ['core', 'decorators'],
-  compiler: ['core', 'decorators', 'restify.options'],
+  compiler: ['core', 'decorators', 'internals', 'restify.options'],
   sql: ['core'],
-  request: ['core'],
+  execution: ['core', 'sql'],
+  request: ['core', 'execution'],
   'features/authentication': FEATURE,
   'features/permissions': FEATURE,
   'features/throttling': FEATURE,
@@ -109,19 +111,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'features/idempotency',
     'features/permissions',
   ],
-  pipeline: ['core', 'request', 'features'],
+  pipeline: ['core', 'request', 'execution', 'features'],
   'adapters/class-transformer': ['core'],
   'adapters/class-validator': ['core'],
-  'adapters/passport': ['core', 'features/authentication'],
+  'adapters/passport': ['core', 'features/authentication', 'internals'],
   'adapters/throttler': ['core'],
-  'adapters/typeorm': ['core', 'sql'],
+  'adapters/typeorm': ['core', 'sql', 'execution', 'internals'],
   openapi: ['core', 'request', 'features'],
-  http: ['core', 'restify.options', 'request', 'features', 'pipeline', 'openapi'],
+  http: ['core', 'internals', 'restify.options', 'request', 'features', 'pipeline', 'openapi'],
   nest: [
     'core',
     'decorators',
+    'internals',
     'restify.options',
     'compiler',
+    'execution',
     'request',
     'features',
     'pipeline',
@@ -129,7 +133,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'openapi',
     'http',
   ],
-  'restify.module': ['core', 'decorators', 'restify.options', 'http', 'nest'],
+  'restify.module': ['core', 'decorators', 'internals', 'restify.options', 'http', 'nest'],
 };
 
 /** `features` names each folder below it. */
@@ -213,7 +217,7 @@ describe('imports of src', () => {
 
   test('form no cycle at all, but for the types of the schema, whose relations lead to schemas', () => {
     expect(cycles(isOwn)).toEqual([
-      'core/contracts/custom-filter.ts <-> core/contracts/filter-backend.ts <-> core/query/condition.ts <-> core/schema/field.ts <-> core/schema/relation.ts <-> core/schema/resource-schema.ts',
+      'core/contracts/filters.ts <-> core/query/condition.ts <-> core/schema/field.ts <-> core/schema/relation.ts <-> core/schema/resource-schema.ts',
     ]);
   });
 });

@@ -4,6 +4,7 @@ import { Injectable, Scope } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import { AllowAny, basic, guard, IsAuthenticated } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
+import { usePassportStrategy } from '../support/restore.js';
 import { startApp } from '../support/start-app.js';
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
 
@@ -101,6 +102,8 @@ describe('AuthGuard in guards of what has another authentication', () => {
 
   const SCHEME = basic(() => null);
   const Jwt = AuthGuard('bg-jwt');
+  // Without it, there is a warning of the missing strategy, too.
+  usePassportStrategy('bg-jwt', { authenticate: () => undefined });
   class OwnJwt extends Jwt {}
   const warning = (where: string): string =>
     `RestifyModule.forRoot('rest/v1'): AuthGuard of @nestjs/passport stands in guards of ${where}, where authentication is named. It runs behind the permissions, to which a caller whom AuthGuard alone knows is anonymous. Move it to authentication.`;

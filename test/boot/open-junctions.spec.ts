@@ -235,7 +235,9 @@ describe('models that are open because nobody said anything', () => {
 
   test('are named in one warning', async () => {
     expect(await warningsOf({})).toEqual([warning('oj.post, oj.tag')]);
-    expect(await warningsOf({ permissions: [IsAuthenticated] })).toEqual([warning('oj.tag')]);
+    expect(await warningsOf({ permissions: [IsAuthenticated], authentication: [] })).toEqual([
+      warning('oj.tag'),
+    ]);
     expect(await warningsOf({ permissions: [AllowAny] })).toEqual([warning('oj.tag')]);
     expect(await warningsOf({ guards: [Door] })).toEqual([warning('oj.tag')]);
     expect(await warningsOf({ authentication: [SCHEME] })).toEqual([warning('oj.post, oj.tag')]);

@@ -235,6 +235,24 @@ describe('an option of a model that is not of its kind', () => {
       `Holder.through.tags.strict: "no" is neither true nor false. ${FLAG}`,
     ]);
   });
+
+  test('is refused for a junction under an unknown name, and with values that only the model tells', async () => {
+    const [Holder, Tag] = [entityOf('Misnamed'), entityOf('MisnamedTag')];
+    const { prototype } = Holder as { prototype: object };
+    ManyToMany(() => Tag)(prototype, 'tags');
+    JoinTable()(prototype, 'tags');
+    declareUnchecked(Holder, {
+      app: 'boot',
+      through: { tags: { permisions: [], operations: ['lst'], queryLimits: { values: 0 } } },
+    });
+    expect(new Set(await problemsOf({ entities: [Holder, Tag] }))).toEqual(
+      new Set([
+        'Misnamed.through.tags.permisions: "permisions" is not an option of through. Did you mean "permissions"?',
+        'Misnamed.through.tags.operations[0]: "lst" is not an operation. Did you mean "list"?',
+        'Misnamed.through.tags.queryLimits.values: 0 is not a limit. Write a whole number from 1 to 500.',
+      ]),
+    );
+  });
 });
 
 test.each([

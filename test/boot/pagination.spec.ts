@@ -95,14 +95,14 @@ describe('a pagination refuses to start', () => {
       'no secret',
       new CursorPagination({ secret: undefined }),
       [
-        'Thing.pagination.secret: cursors are sealed with it, and it has less than 32 characters. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
+        'Thing.pagination.secret: cursors are encrypted with it, and it is missing. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
       ],
     ],
     [
       'a short secret among others',
       new CursorPagination({ secret: ['long enough to be a secret of this house', 'short'] }),
       [
-        'Thing.pagination.secret: cursors are sealed with it, and it has less than 32 characters. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
+        'Thing.pagination.secret: cursors are encrypted with it, and it has less than 32 characters. Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
       ],
     ],
     [

@@ -244,6 +244,13 @@ describe('a shape refuses to start with', () => {
         "Poll.shape: this is not a shape. Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }.",
       ],
     ],
+    [
+      'null, beside a relation to expand',
+      { poll: { shape: null, expandable: ['votes'] } },
+      [
+        "Poll.shape: this is not a shape. Write true, false, or an object: { fieldsParameter: 'only', maxChildren: 20 }.",
+      ],
+    ],
   ])('%s', async (_, given, lines) => {
     expect(await problems(given)).toEqual(lines);
   });

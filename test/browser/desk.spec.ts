@@ -1,4 +1,4 @@
-// @tags db http
+// @tags db
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';

@@ -1,4 +1,4 @@
-// @tags db http
+// @tags db
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import {

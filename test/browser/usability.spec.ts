@@ -1,4 +1,4 @@
-// @tags http
+// @tags core
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AllowAny } from 'nestjs-restify';
 import type { Browser } from 'playwright-core';

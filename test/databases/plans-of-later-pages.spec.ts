@@ -1,8 +1,8 @@
 // @tags db nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import type { QueryRunner } from 'typeorm';
-import { Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import type { QueryRunner, Relation } from 'typeorm';
+import { Column, Entity, Index, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { connectAdapter } from '../support/connect-adapter.js';
 import type { ConnectedAdapter } from '../support/connect-adapter.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -23,6 +23,20 @@ class Job {
   @Column() state: number;
   @Column({ type: 'int', nullable: true }) rank: number | null;
   @Column({ type: 'varchar', length: 20 }) code: string;
+}
+
+@Restify({ app: 'deep' })
+@Entity('deep_owner')
+class Owner {
+  @PrimaryGeneratedColumn() id: number;
+  @Index() @Column({ type: 'varchar', length: 20 }) name: string;
+}
+
+@Restify({ app: 'deep', orderingFields: ['owner.name'] })
+@Entity('deep_task')
+class Task {
+  @PrimaryGeneratedColumn() id: number;
+  @Index() @ManyToOne(() => Owner, { nullable: false }) owner: Relation<Owner>;
 }
 
 /** Inserts rows of which nearly all are equal in `state` and `rank`; some are NULL or greater in `rank`. */
@@ -54,6 +68,31 @@ function nodesOf(node: PlanNode): readonly PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
+async function onOneConnection<Result>(
+  { dataSource }: ConnectedAdapter,
+  run: (runner: QueryRunner) => Promise<Result>,
+): Promise<Result> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    return await run(runner);
+  } finally {
+    await runner.release();
+  }
+}
+
+async function planOf(connected: ConnectedAdapter, { sql, parameters }: Read): Promise<PlanNode> {
+  const [record] = await onOneConnection(
+    connected,
+    (runner) =>
+      runner.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, [...parameters]) as Promise<
+        readonly Readonly<Record<string, readonly [{ readonly Plan: PlanNode }]>>[]
+      >,
+  );
+  const plan = record?.['QUERY PLAN']?.[0].Plan;
+  if (!plan) throw new Error('No plan');
+  return plan;
+}
+
 onEachDatabase('a page after many equal rows', (database) => {
   const log = new ReadLog();
   let connected: ConnectedAdapter;
@@ -72,24 +111,8 @@ onEachDatabase('a page after many equal rows', (database) => {
   });
   afterAll(() => connected.close());
 
-  const onOneConnection = async <Result>(run: (runner: QueryRunner) => Promise<Result>): Promise<Result> => {
-    const runner = connected.dataSource.createQueryRunner();
-    try {
-      return await run(runner);
-    } finally {
-      await runner.release();
-    }
-  };
-
-  const expectIndexConditions = async ({ sql, parameters }: Read): Promise<void> => {
-    const [record] = await onOneConnection(
-      (runner) =>
-        runner.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, [...parameters]) as Promise<
-          readonly Readonly<Record<string, readonly [{ readonly Plan: PlanNode }]>>[]
-        >,
-    );
-    const plan = record?.['QUERY PLAN']?.[0].Plan;
-    if (!plan) throw new Error('No plan');
+  const expectIndexConditions = async (read: Read): Promise<void> => {
+    const plan = await planOf(connected, read);
     const nodes = nodesOf(plan);
     expect(nodes.flatMap((node) => node['Index Cond'] ?? [])).toEqual([
       expect.stringMatching(/^\(ROW\(.*\) [<>]= ROW\(/),
@@ -104,11 +127,13 @@ onEachDatabase('a page after many equal rows', (database) => {
       readonly databaseConnection: { prepare(sql: string): { all(...values: readonly unknown[]): unknown } };
     };
     const steps = databaseConnection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
-    expect(JSON.stringify(steps)).toContain(search);
+    const plan = JSON.stringify(steps);
+    expect(plan).toContain(search);
+    expect(plan).not.toContain('TEMP B-TREE');
   };
 
   const expectFewReads = ({ sql, parameters }: Read): Promise<void> =>
-    onOneConnection(async (runner) => {
+    onOneConnection(connected, async (runner) => {
       await runner.query('FLUSH STATUS');
       await runner.query(sql, [...parameters]);
       const counts = (await runner.query(
@@ -117,16 +142,15 @@ onEachDatabase('a page after many equal rows', (database) => {
       expect(counts.reduce((sum, { Value }) => sum + Number(Value), 0)).toBeLessThan(200);
     });
 
-  const expectCheap = async (read: Read, search: string | undefined): Promise<void> => {
+  const expectCheap = async (read: Read, search: string): Promise<void> => {
     if (database.name === 'postgres') await expectIndexConditions(read);
     else if (database.name === 'mariadb') await expectFewReads(read);
-    else if (search !== undefined) expectSearch(read, search);
+    else expectSearch(read, search);
   };
 
-  // An index of SQLite does not contain its integer key as a column: its searches are by the first one alone.
   test.each([
-    ['state', [0, 19_000], undefined],
-    ['-state', [0, 1000], undefined],
+    ['state', [0, 19_000], '(state=? AND id>?)'],
+    ['-state', [0, 1000], '(state=? AND id<?)'],
     ['state,code', [0, '19000', 19_000], '(state,code)>(?,?)'],
     ['-state,-code', [0, '01000', 1000], '(state,code)<(?,?)'],
     [database.name === 'postgres' ? '-rank,-code' : 'rank,code', [0, '10000', 10_000], '(rank,code)>(?,?)'],
@@ -147,6 +171,55 @@ onEachDatabase('a page after many equal rows', (database) => {
     expect(reads.length).toBeGreaterThan(5);
     const last = reads.at(-1);
     if (!last) throw new Error('No statement');
-    await expectCheap({ ...last, sql: last.sql.replace(/LIMIT \d+/, 'LIMIT 10') }, undefined);
+    await expectCheap({ ...last, sql: last.sql.replace(/LIMIT \d+/, 'LIMIT 10') }, '(state=? AND id>?)');
   });
+});
+
+onEachDatabase('a page in the order of a related column', (database) => {
+  const log = new ReadLog();
+  let connected: ConnectedAdapter;
+  beforeAll(async () => {
+    connected = await connectAdapter({ entities: [Owner, Task], database });
+    const { dataSource } = connected;
+    const names = Array.from({ length: 2000 }, (_, n) => ({ name: String(n).padStart(5, '0') }));
+    await dataSource.getRepository(Owner).insert(names);
+    const task = dataSource.getMetadata(Task).tablePath;
+    const owner = dataSource.getMetadata(Owner).tablePath;
+    const column = dataSource.driver.escape('ownerId');
+    await dataSource.query(
+      `INSERT INTO ${task} (${column}) SELECT o.id FROM ${owner} o, (SELECT 1 FROM ${owner} LIMIT 10) n`,
+    );
+    for (const table of [task, owner]) await dataSource.query(ANALYZE[database.name](table));
+    dataSource.logger = log;
+  });
+  afterAll(() => connected.close());
+
+  const pageAfter = async (values: readonly unknown[], backward: boolean): Promise<readonly unknown[]> => {
+    const model = new ModelRows(connected.adapter, connected.resource('deep.task'));
+    const from = { values, backward, inclusive: false };
+    return (await model.page({ ordering: 'owner__name' }, { limit: 15, from })).rows;
+  };
+
+  test('begins behind the position, in both directions', async () => {
+    expect(await pageAfter(['01500', 1_000_000], false)).toMatchObject([
+      ...Array.from({ length: 10 }, () => ({ owner: 1502 })),
+      ...Array.from({ length: 5 }, () => ({ owner: 1503 })),
+    ]);
+    expect(await pageAfter(['01500', 0], true)).toMatchObject([
+      ...Array.from({ length: 5 }, () => ({ owner: 1499 })),
+      ...Array.from({ length: 10 }, () => ({ owner: 1500 })),
+    ]);
+  });
+
+  if (database.name === 'postgres')
+    test('is found by the index of the related column', async () => {
+      log.reads.length = 0;
+      await pageAfter(['01500', 1_000_000], false);
+      const read = log.reads.findLast(({ sql }) => sql.includes('deep_task') && sql.includes('ORDER BY'));
+      if (!read) throw new Error('No statement');
+      const plan = await planOf(connected, read);
+      const conditions = nodesOf(plan).flatMap((node) => node['Index Cond'] ?? []);
+      expect(conditions).toContainEqual(expect.stringMatching(/name\)?::text >= /));
+      expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(200);
+    });
 });

@@ -26,13 +26,24 @@ class Item {
 type Rows = (readonly unknown[])[];
 
 /** The rows of a query that the package runs; rejects with the driver's error. */
-function run(client: pg.Client, text: string, values: readonly unknown[] = [], name = text): Promise<Rows> {
+function runUnnamed(
+  client: pg.Client,
+  text: string,
+  values: readonly unknown[],
+  name?: string,
+): Promise<Rows> {
+  const query = { text, values, rowMode: 'array' } as const;
   return new Promise((resolve, reject) => {
-    runQuery(client, { name: name.slice(0, 60), text, values, rowMode: 'array' }, (error, result) => {
+    runQuery(client, name === undefined ? query : { ...query, name }, (error, result) => {
       if (error) reject(error);
       else resolve(result?.rows ?? []);
     });
   });
+}
+
+/** The same of a query with a name. */
+function run(client: pg.Client, text: string, values: readonly unknown[] = []): Promise<Rows> {
+  return runUnnamed(client, text, values, text.slice(0, 60));
 }
 
 async function rowsOfPg(client: pg.Client, text: string, values: unknown[]): Promise<Rows> {
@@ -84,8 +95,26 @@ onEachDatabase(
       afterEach(() => client.end());
 
       test.each(QUERIES)('return what pg returns, each time: %s', async (text, values) => {
-        for (let time = 0; time < 3; time++)
-          expect(await run(client, text, values)).toEqual(await rowsOfPg(client, text, values));
+        for (let time = 0; time < 3; time++) {
+          const rows = await rowsOfPg(client, text, values);
+          expect(await run(client, text, values)).toEqual(rows);
+          expect(await runUnnamed(client, text, values)).toEqual(rows);
+        }
+      });
+
+      test('without a name are parsed and described each time, and leave nothing prepared', async () => {
+        await client.query('CREATE TEMP TABLE growing (a int)');
+        await client.query('INSERT INTO growing VALUES (1)');
+        const described = countDescriptions(client);
+        const select = 'SELECT * FROM growing WHERE a = $1';
+        expect(await runUnnamed(client, select, [1])).toEqual([[1]]);
+        await client.query("ALTER TABLE growing ADD b int8 DEFAULT '9007199254740993'");
+        expect(await runUnnamed(client, select, [1])).toEqual([[1, '9007199254740993']]);
+        expect(described()).toBe(2);
+        await expect(runUnnamed(client, 'SELECT 10 / $1::int', [0])).rejects.toMatchObject({ code: '22012' });
+        await expect(runUnnamed(client, 'SELEC $1', [0])).rejects.toMatchObject({ code: '42601' });
+        expect(await runUnnamed(client, 'SELECT 10 / $1::int', [5])).toEqual([[2]]);
+        expect(await rowsOfPg(client, 'SELECT name FROM pg_prepared_statements', [])).toEqual([]);
       });
 
       test('have their columns described once', async () => {
@@ -250,7 +279,12 @@ onEachDatabase(
       };
       for (const other of others) expect(passed(other, configuration)).toBe(configuration);
       const { name: _, ...unnamed } = configuration;
+      // pg may send it as text, without values.
       expect(passed(complete, unnamed)).toBe(unnamed);
+      expect(passed(complete, { ...unnamed, values: [1] })).toMatchObject({
+        text: 'SELECT 1',
+        values: ['1'],
+      });
       expect(passed(complete, configuration)).not.toBe(configuration);
     });
 

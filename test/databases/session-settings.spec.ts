@@ -4,6 +4,7 @@ import { Restify } from 'nestjs-restify';
 import { AfterLoad, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import mysql2 from 'mysql2';
+import { createConnection } from 'mysql2/promise';
 import { problemsOf } from '../boot/refused-start.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -126,6 +127,23 @@ onEachDatabase('settings of sessions', (database) => {
     expect(found).toContain(problem);
     expect(more).toEqual([]);
   });
+
+  if (database.name === 'mariadb')
+    test('may be without autocommit: what is answered with 201 is stored', async () => {
+      const opened = await database.open();
+      const started = await startApp({
+        entities: [SsNote],
+        database: { ...database, open: () => Promise.resolve(opened) },
+        dataSource: optionsWith(database.name, 'autocommit = 0'),
+        compare: false,
+      });
+      const { status } = await started.client.post('/rest/v1/ss/ssnote/', { name: 'a' });
+      const other = await createConnection((opened.options as { url: string }).url);
+      const [rows] = await other.query('SELECT name FROM ss_note');
+      await other.end();
+      expect([status, rows]).toEqual([201, [{ name: 'a' }]]);
+      await started.close();
+    });
 
   if (database.name === 'postgres')
     test('are inspected on a replica, too', async () => {

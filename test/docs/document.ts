@@ -93,8 +93,8 @@ function partsOf(blocks: readonly Block[]): readonly Part[] {
 /** What a block that imports nothing may use. */
 const PRELUDE = [
   `import { Restify, restify, RestifyModule, FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, and, or, not, where, InvalidInput } from 'nestjs-restify';`,
-  `import { AllowAny, basic, guard, IsAuthenticated, timingSafeEqual, strategy } from 'nestjs-restify';`,
-  `import type { FilterBackend, FilterContext, FilterResult, ParseContext, ParsedBody, RepresentContext, Representation, Row } from 'nestjs-restify';`,
+  `import { allow, AllowAny, basic, guard, IsAuthenticated, timingSafeEqual, strategy } from 'nestjs-restify';`,
+  `import type { FilterBackend, Grant, Permission, FilterContext, FilterResult, ParseContext, ParsedBody, RepresentContext, Representation, Row } from 'nestjs-restify';`,
   `import { Action, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, Pk, ResourceController, RestifyController } from 'nestjs-restify';`,
   `import { Get, Injectable, Module, Scope } from '@nestjs/common';`,
   `import type { CanActivate } from '@nestjs/common';`,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { SQLITE_PACKAGE } from '../../scripts/sqlite-driver.cjs';
+import { SQLITE_PACKAGE } from '../../scripts/sqlite-package.cjs';
 import { PROJECT } from './document.js';
 
 const { SWC_OPTIONS } = createRequire(import.meta.url)('../support/compile-typescript.cjs') as {

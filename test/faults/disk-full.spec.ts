@@ -342,8 +342,12 @@ test('what was acknowledged while the disk was full from time to time is there w
   const { child, client, end } = await startWriting({ type: 'better-sqlite3', database: killed });
   try {
     const acknowledged: string[] = [];
-    const statuses = new Set<number>();
+    const statuses = new Map<number, number>();
     let stopped = false;
+    const nextAnswer = async (status: number): Promise<void> => {
+      const before = statuses.get(status);
+      while (statuses.get(status) === before) await pause(10);
+    };
     const write = async (writer: number): Promise<void> => {
       for (let count = 0; !stopped; count += 1) {
         const text = `${writer}-${count} ${'x'.repeat(3000)}`;
@@ -351,17 +355,20 @@ test('what was acknowledged while the disk was full from time to time is there w
         const answer = await client
           .post(PAGES, body, { headers: { 'idempotency-key': `${writer}-${count}` } })
           .catch(() => undefined);
-        if (answer) statuses.add(answer.status);
+        if (answer) statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
         if (answer?.status === 201)
           acknowledged.push(...([answer.json].flat() as { text: string }[]).map((each) => each.text));
       }
     };
     const writers = Promise.all([0, 1, 2, 3].map(write));
+    await nextAnswer(201);
     for (let round = 0; round < 8; round += 1) {
-      await pause(80);
-      child.send(round % 2 === 0 ? 'full' : 'space');
+      const isFull = round % 2 === 0;
+      child.send(isFull ? 'full' : 'space');
+      await nextAnswer(isFull ? 503 : 201);
+      await pause(50);
     }
-    await pause(150);
+    await pause(100);
     stopped = true;
     await Promise.all([end(), writers]);
     const reader = await new DataSource({ type: 'better-sqlite3', database: killed }).initialize();

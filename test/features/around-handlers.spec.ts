@@ -14,7 +14,7 @@ import { Restify, RestifyController } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import type { Observable } from 'rxjs';
-import { RestifyGuard } from '../../src/nest/restify.guard.js';
+import { RestifyGuard } from '../../src/nest/controller-enhancers.js';
 import { startApp } from '../support/start-app.js';
 import type { AppSettings, StartedApp } from '../support/start-app.js';
 

@@ -40,6 +40,9 @@ const NUMBERS = [
   '12345678901234567891',
   '-9007199254740993',
   '9007199254740993',
+  // The same in JavaScript, but mysql2 makes a text of it where Node tells it the source of a number.
+  '9007199254740992',
+  '100000000000000000000',
   '0.1234567890123456789',
   '123456789.123456789',
   '1.0',
@@ -197,7 +200,7 @@ onEachDatabase('numbers of JSON columns', (database) => {
         const { client } = started;
         for (const number of NUMBERS) {
           const { status, json } = await client.send('POST', url, raw(`{"data":${number}}`));
-          const isExact = !/\d{16}|\d{9}\.\d{9}/.test(number);
+          const isExact = String(Number(number)) === number || !/\d{16}|\d{9}\.\d{9}/.test(number);
           expect([number, status, json]).toEqual([
             number,
             isExact ? 201 : 400,

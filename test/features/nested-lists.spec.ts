@@ -539,3 +539,47 @@ onEachDatabase('a nested list below a parent with another kind of key', (databas
     }
   });
 });
+
+@Restify('notices')
+@Entity()
+class Board {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @OneToMany(() => Notice, (notice) => notice.board)
+  notices: Relation<Notice[]>;
+}
+
+@Restify({ app: 'notices', searchFields: ['$text'] })
+@Entity()
+class Notice {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 30 })
+  text: string;
+
+  @ManyToOne(() => Board, (board) => board.notices)
+  board: Relation<Board>;
+}
+
+onEachDatabase(
+  'the statement of a nested list that the database rejects',
+  (database) => {
+    let started: StartedApp;
+    beforeAll(async () => {
+      started = await startApp({ entities: [Board, Notice], database });
+    });
+    afterAll(() => started.close());
+
+    test('is 400 below a parent, and 404 below none', async () => {
+      const { client } = started;
+      const id = idOf(await client.post('/rest/v1/notices/board/', {}));
+      const search = (key: number): Promise<unknown> =>
+        client.get(`/rest/v1/notices/board/${key}/notices/?search=(`).then(seen);
+      expect(await search(id)).toEqual([400, { search: [expect.any(String)] }]);
+      expect(await search(id + 1)).toEqual(NOT_FOUND);
+    });
+  },
+  ['postgres', 'mariadb'],
+);

@@ -27,7 +27,7 @@ import {
   PrimaryGeneratedColumn,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
-import { Components, UniqueNames } from '../../src/openapi/component-names.js';
+import { Components, UniqueNames } from '../../src/openapi/components.js';
 import { describedMethods } from '../../src/openapi/described-route.js';
 import { describeOperation } from '../../src/openapi/describe-operation.js';
 import type { Route } from '../../src/core/schema/route.js';

@@ -9,6 +9,7 @@ import type { StartedApp } from '../support/start-app.js';
 /** What the parts of an application answer, whom no type holds back. */
 let headers: Record<string, unknown> = {};
 let pieces: readonly unknown[] = [];
+let isClosed = false;
 
 class Given implements Renderer {
   readonly format = 'given';
@@ -19,7 +20,12 @@ class Given implements Renderer {
   }
 
   async *render(): AsyncGenerator<string> {
-    for (const piece of pieces) yield (await Promise.resolve(piece)) as string;
+    isClosed = false;
+    try {
+      for (const piece of pieces) yield (await Promise.resolve(piece)) as string;
+    } finally {
+      isClosed = true;
+    }
   }
 }
 
@@ -70,7 +76,7 @@ describe('what no HTTP library sends', () => {
     [{ 'X-A': undefined }],
     [{ 'X A': 'a' }],
     [{ '': 'a' }],
-  ])('a header that is none is a 500, and nobody waits: %j', async (given) => {
+  ])('a header that cannot be sent is answered with 500: %j', async (given) => {
     headers = given;
     pieces = ['one'];
     expect(await ask('row/?format=given')).toEqual(FAILED);
@@ -78,12 +84,13 @@ describe('what no HTTP library sends', () => {
     expect((await started.client.send('HEAD', '/rest/v1/given/page/')).status).toBe(500);
   });
 
-  test.each([[[undefined]], [[5]], [[null]], [[{}, 'two']]])(
-    'a first piece that is no text is a 500, and nobody waits: %j',
+  test.each([[[undefined]], [[5]], [[null]], [[{}, 'two']], [['one', 5, 'three']]])(
+    'one of the first two pieces that is not text is answered with 500, and the renderer is closed: %j',
     async (given) => {
       headers = {};
       pieces = given;
       expect(await ask('row/?format=given')).toEqual(FAILED);
+      expect(isClosed).toBe(true);
     },
   );
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { SQLITE_OPTION } from '../../scripts/sqlite-driver.cjs';
+import { SQLITE_OPTION } from '../../scripts/sqlite-package.cjs';
 import { Client } from '../support/client.js';
 import { WORLD } from '../support/world.js';
 

@@ -1,6 +1,4 @@
-import { JsonListReader } from '../../src/adapters/typeorm/read/json-list-reader.js';
-import { JsonRowReader } from '../../src/adapters/typeorm/read/json-row-reader.js';
-import { PageReader } from '../../src/adapters/typeorm/read/page-reader.js';
+import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
 import type { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
 import type { JsonOutput, JsonRow, PageOf } from '../../src/core/data-adapter.js';
 import type { MaybePromise } from '../../src/core/maybe-promise.js';
@@ -9,26 +7,24 @@ import { rowsToJson } from '../../src/core/values/rows-to-json.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 
-const fastList = Object.getOwnPropertyDescriptor(JsonListReader.prototype, 'list')
-  ?.value as JsonListReader['list'];
-const fastRow = Object.getOwnPropertyDescriptor(JsonRowReader.prototype, 'retrieve')
-  ?.value as JsonRowReader['retrieve'];
-const fastPage = Object.getOwnPropertyDescriptor(PageReader.prototype, 'json')?.value as PageReader['json'];
+const fastList = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'list')?.value as JsonReader['list'];
+const fastRow = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'row')?.value as JsonReader['row'];
+const fastPage = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'page')?.value as JsonReader['page'];
 
 /**
  * In an application with comparison, every list that the database serializes is also read on the general path, and both must
  * be equal byte for byte, so that each feature test covers both.
  */
-JsonListReader.prototype.list = function (this: JsonListReader, plan, output) {
+JsonReader.prototype.list = function (this: JsonReader, plan, output) {
   const texts = fastList.call(this, plan, output);
   const comparison = comparisonOfReader(this['rows']);
-  return this['rows'].jsonRowsFor(output) && comparison
+  return this.jsonRowsFor(output) && comparison
     ? both({ reader: this, comparison, plan, output }, iterated(texts))
     : texts;
 };
 
 /** The same for a single row, with its validator columns where they are read. */
-JsonRowReader.prototype.retrieve = function (this: JsonRowReader, plan, output) {
+JsonReader.prototype.row = function (this: JsonReader, plan, output) {
   const comparison = comparisonOfReader(this['rows']);
   return comparison && output.isDefault
     ? compareReadRow(this, comparison, { plan, output })
@@ -41,7 +37,7 @@ interface ReadOfOne {
 }
 
 async function compareReadRow(
-  reader: JsonRowReader,
+  reader: JsonReader,
   comparison: Comparison,
   { plan, output }: ReadOfOne,
 ): Promise<JsonRow | undefined> {
@@ -55,21 +51,21 @@ async function compareReadRow(
 }
 
 /** The same for a requested page, including its count. */
-PageReader.prototype.json = function (this: PageReader, plan, output) {
-  const comparison = comparisonOfReader(this['reader']);
+JsonReader.prototype.page = function (this: JsonReader, plan, output) {
+  const comparison = comparisonOfReader(this['rows']);
   return comparison && output.isDefault
     ? comparedPage(this, comparison, { plan, output })
     : fastPage.call(this, plan, output);
 };
 
 async function comparedPage(
-  reader: PageReader,
+  reader: JsonReader,
   comparison: Comparison,
   { plan, output }: { readonly plan: PagePlan; readonly output: JsonOutput },
 ): Promise<PageOf<string>> {
   for (let attempt = 0; ; attempt++) {
     const page = await fastPage.call(reader, plan, output);
-    const general = await reader.rows(plan);
+    const general = await reader['rows'].page(plan);
     const written = toText(page);
     const expected = toText({
       ...general,
@@ -82,7 +78,7 @@ async function comparedPage(
 }
 
 function comparisonOfReader(reader: RowReader): Comparison | undefined {
-  return comparisonOf(reader['tables'].of(reader.resource).dataSource);
+  return comparisonOf(reader.tools.tables.of(reader.resource).dataSource);
 }
 
 function reportDifference(comparison: Comparison, written: string, expected: string): never {
@@ -95,7 +91,7 @@ function toText({ rows, size, more, count, first, last }: PageOf<string>): strin
 }
 
 interface ComparedList {
-  readonly reader: JsonListReader;
+  readonly reader: JsonReader;
   readonly comparison: Comparison;
   readonly plan: ListPlan;
   readonly output: JsonOutput;
@@ -135,11 +131,7 @@ function withSeparator(text: string, { separator = ',' }: JsonOutput): string {
   return text === '' ? '' : text + separator;
 }
 
-async function* generalTexts(
-  reader: JsonListReader,
-  plan: ListPlan,
-  output: JsonOutput,
-): AsyncGenerator<string> {
+async function* generalTexts(reader: JsonReader, plan: ListPlan, output: JsonOutput): AsyncGenerator<string> {
   for await (const rows of reader['rows'].list(plan)) yield rowsToJson(rows, output);
 }
 

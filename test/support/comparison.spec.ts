@@ -2,8 +2,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { JsonListReader } from '../../src/adapters/typeorm/read/json-list-reader.js';
-import { JsonRowReader } from '../../src/adapters/typeorm/read/json-row-reader.js';
+import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
 import { DirectStatements } from '../../src/adapters/typeorm/write/direct-statements.js';
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
@@ -105,7 +104,7 @@ describe('a planted difference fails the request, and the end of the application
   });
 
   test.each([
-    ['insert', 'POST', THINGS],
+    ['newRow', 'POST', THINGS],
     ['changesOf', 'PATCH', `${THINGS}1/`],
   ])('of what a write stores: %s', async (name, method, path) => {
     const started = await start();
@@ -141,10 +140,10 @@ describe('a planted difference fails the request, and the end of the application
 });
 
 const UNCOMPARED: readonly (readonly [name: string, reader: object, path: string, result: unknown])[] = [
-  ['list', JsonListReader.prototype, THINGS, ''],
+  ['list', JsonReader.prototype, THINGS, ''],
   [
-    'retrieve',
-    JsonRowReader.prototype,
+    'row',
+    JsonReader.prototype,
     `${THINGS}1/`,
     Promise.resolve({ text: '{"id":1,"text":"a","whole":7}', validatorValues: [] }),
   ],

@@ -1,13 +1,11 @@
 import { DataSource } from 'typeorm';
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
 import { compileResources } from '../../src/compiler/compile-resources.js';
-import type { ResourceParts } from '../../src/compiler/resource-parts.js';
-import { compileFieldSelection } from '../../src/compiler/compile-shape.js';
-import type { CompilerInput, EntityDeclaration } from '../../src/compiler/compiler-input.js';
+import type { ResourceParts, CompilerInput, EntityDeclaration } from '../../src/compiler/compiler-input.js';
 import { problemsOfModel } from '../../src/compiler/rules/verify-model.js';
 import { declarations } from '../../src/decorators/metadata-storage.js';
 import type { EntityDescription, ModelDescription } from '../../src/core/schema/entity-metadata.js';
-import type { CompiledPermission } from '../../src/core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../../src/core/contracts/permission.js';
 import type { Resource } from '../../src/core/schema/resource.js';
 import { FieldFilter } from '../../src/features/filtering/field-filter.js';
 import { SearchFilter } from '../../src/features/filtering/search-filter.js';
@@ -98,7 +96,7 @@ function compiled(description: ModelDescription): readonly Resource[] {
     controllers: [],
     laidOut: new Set(drafts.map(({ declaration }) => declaration.target)),
   };
-  const model = compileResources(input, partsOf(input));
+  const model = compileResources(input, createParts());
   const problems = problemsOfModel(input, model);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return model.all;
@@ -118,7 +116,7 @@ function draftOf(entity: EntityDescription): EntityDeclaration | undefined {
   );
 }
 
-function partsOf({ defaults }: CompilerInput): ResourceParts {
+function createParts(): ResourceParts {
   const serializer = new ModelSerializer();
   const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
   return {
@@ -131,12 +129,5 @@ function partsOf({ defaults }: CompilerInput): ResourceParts {
     interceptors: () => [],
     piping: () => undefined,
     hooks: () => ({ hooks: {}, scope: undefined }),
-    throttle: () => undefined,
-    pagination: ({ pagination }) => (pagination === false ? undefined : pagination),
-    renamedPagination: (pagination) => pagination,
-    renderers: () => [],
-    shape: (options) => compileFieldSelection(options, defaults),
-    conditional: ({ conditional, cacheControl }) => ({ conditional, cacheControl }),
-    idempotency: ({ idempotency }) => idempotency,
   };
 }

@@ -66,6 +66,15 @@ async function openPostgres(): Promise<OpenedDatabase> {
     await client.connect();
     await client.query(sql).finally(() => client.end());
   };
+  // The server may still carry out a statement of a process that a test killed: a deadlock with it ends this side alone.
+  const drop = async (attempts = 5): Promise<void> => {
+    try {
+      await run(`DROP SCHEMA "${schema}" CASCADE`);
+    } catch (error) {
+      if (attempts === 1 || (error as pg.DatabaseError).code !== '40P01') throw error;
+      await drop(attempts - 1);
+    }
+  };
   await run(`CREATE SCHEMA "${schema}"`);
   return {
     options: {
@@ -76,7 +85,7 @@ async function openPostgres(): Promise<OpenedDatabase> {
       installExtensions: false,
       uuidExtension: 'pgcrypto',
     },
-    drop: () => run(`DROP SCHEMA "${schema}" CASCADE`),
+    drop: () => drop(),
   };
 }
 

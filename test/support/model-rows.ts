@@ -2,7 +2,7 @@ import { isRestException } from '../../src/core/errors/rest-exception.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import { ALWAYS } from '../../src/core/query/condition.js';
 import type { Condition } from '../../src/core/query/condition.js';
-import type { FilterResult } from '../../src/core/contracts/filter-backend.js';
+import type { FilterResult } from '../../src/core/contracts/filters.js';
 import type { CursorPosition } from '../../src/core/contracts/pagination.js';
 import type { CreatePlan, ListPlan, UpdatePlan } from '../../src/core/query/plan.js';
 import type { Resource } from '../../src/core/schema/resource.js';
@@ -88,12 +88,16 @@ export class ModelRows {
 
   /** All rows, serialized by the database if it supports them. */
   async list(parameters: Readonly<Record<string, string>> = {}): Promise<readonly Shown[]> {
-    const plan = await this.plan(parameters);
-    const texts: string[] = [];
-    const pages = await this.adapter.read(plan, this.output);
-    if (typeof pages === 'string') texts.push(pages);
-    else for await (const text of pages) texts.push(text);
-    return JSON.parse(`[${texts.filter((text) => text !== '').join(',')}]`) as readonly Shown[];
+    const all: Shown[] = [];
+    for await (const rows of this.pages(parameters)) all.push(...rows);
+    return all;
+  }
+
+  /** The same, each page once the one before has been used. */
+  async *pages(parameters: Readonly<Record<string, string>>): AsyncGenerator<readonly Shown[]> {
+    const pages = await this.adapter.read(await this.plan(parameters), this.output);
+    for await (const text of typeof pages === 'string' ? [pages] : pages)
+      yield JSON.parse(`[${text}]`) as readonly Shown[];
   }
 
   /** One page, and the cursor values of its first and last row. */

@@ -24,7 +24,6 @@ export interface DirectWriterInside {
   readonly parts: DirectWriterParts;
   readonly statements: DirectStatements;
   readonly storedRows: StoredRows | undefined;
-  mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): Promise<boolean>;
 }
 
 /** The stored bytes of each column, and on SQLite their storage class. */
@@ -58,6 +57,7 @@ export async function insertedByTypeOrm(
       throw new TakenBack();
     })
     .catch(() => undefined);
+  if (stored) await takeCounterBack(inside, identityOf(entity, resource, metadata));
   return stored;
 }
 
@@ -71,8 +71,8 @@ export async function updatedByTypeOrm(
   report: (difference: string) => never,
 ): Promise<UpdatedRow | undefined> {
   const { tools, parts } = inside;
-  if (plan.expected || !(await inside.mayWrite(plan, 'update')) || !inside.statements.changesOf(plan))
-    return undefined;
+  const choice = await tools.choices.choose(plan);
+  if (choice.lane !== 'direct' || 'lane' in inside.statements.changesOf(plan)) return undefined;
   let key: readonly Json[] | undefined;
   let stored: Stored | undefined;
   let difference: string | undefined;
@@ -144,11 +144,26 @@ async function takeSequenceBack(
   runner: QueryRunner,
 ): Promise<void> {
   const column = metadata.primaryColumns.find((each) => each.generationStrategy === 'increment');
-  if (tools.dialect.oneConnection || !column) return;
+  if (tools.dialect.oneConnection || isMariadb(tools) || !column) return;
   await runner.query(
     'SELECT setval(s, $3::bigint, false) FROM pg_get_serial_sequence($1, $2) s WHERE pg_sequence_last_value(s::regclass) = $3::bigint',
     [tools.tables.pathOf(metadata), column.databaseName, id],
   );
+}
+
+/** Likewise the counter of a table of MariaDB, which is that of its rows again, unless another transaction has a lock on it. */
+async function takeCounterBack(
+  { metadata, tools }: DirectWriterInside,
+  [id]: readonly Json[],
+): Promise<void> {
+  const column = metadata.primaryColumns.find((each) => each.generationStrategy === 'increment');
+  if (!isMariadb(tools) || !column) return;
+  const sql = `SET STATEMENT lock_wait_timeout=1 FOR ALTER TABLE ${tools.tables.pathOf(metadata)} AUTO_INCREMENT=${String(id)}`;
+  await tools.connections.reading('primary', (runner) => runner.query(sql)).catch(() => undefined);
+}
+
+function isMariadb({ dialect }: WriterTools): boolean {
+  return dialect.inserting?.showsTriggers === false;
 }
 
 export async function storedRow(
@@ -159,11 +174,13 @@ export async function storedRow(
   const { dialect } = tools;
   const table = tools.tables.of(resource);
   const quote = (name: string): string => table.dataSource.driver.escape(name);
-  const columns = metadata.columns.map(({ databaseName }) =>
-    dialect.oneConnection
-      ? `typeof(${quote(databaseName)}) || ' ' || quote(${quote(databaseName)}) AS ${quote(databaseName)}`
-      : `${quote(databaseName)}::text AS ${quote(databaseName)}`,
-  );
+  const columns = metadata.columns.map(({ databaseName }) => {
+    const name = quote(databaseName);
+    if (isMariadb(tools)) return `TO_BASE64(${name}) AS ${name}`;
+    return dialect.oneConnection
+      ? `typeof(${name}) || ' ' || quote(${name}) AS ${name}`
+      : `${name}::text AS ${name}`;
+  });
   const where = resource.identity.map(
     (column, index) =>
       `${table.name(column)} = ${dialect.parameter(dialect.placeholder(index + 1), column.type)}`,

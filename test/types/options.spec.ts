@@ -248,6 +248,14 @@ function withSchema(options: string): string {
   return `${MODEL}\nimport { EntitySchema } from 'typeorm';\nconst schema = new EntitySchema<Post>({ name: 'post', columns: {} });\nrestify(schema, { app: 'blog', ${options} });\n`;
 }
 
+interface Complaint {
+  readonly start: number;
+  readonly at: string;
+  readonly message: string;
+  /** Further messages, which the compiler prints below it. */
+  readonly related: readonly string[];
+}
+
 /** Sources that stand on no disk, each a file beside the fixture, compiled in one program with the options of the project. */
 class Compiled {
   private readonly program: ts.Program;
@@ -277,16 +285,15 @@ class Compiled {
   }
 
   /** What the compiler says of one source: the text that it points at, and its message. */
-  complaints(
-    path: string,
-  ): readonly { readonly start: number; readonly at: string; readonly message: string }[] {
+  complaints(path: string): readonly Complaint[] {
     const source = this.program.getSourceFile(path);
     const diagnostics = [
       ...this.program.getSyntacticDiagnostics(source),
       ...this.program.getSemanticDiagnostics(source),
     ];
-    return diagnostics.map(({ start = 0, length = 0, messageText }) => ({
+    return diagnostics.map(({ start = 0, length = 0, messageText, relatedInformation = [] }) => ({
       start,
+      related: relatedInformation.map((each) => ts.flattenDiagnosticMessageText(each.messageText, '\n')),
       at: (this.sources.get(path) ?? '').slice(start, start + length),
       message: ts.flattenDiagnosticMessageText(messageText, '\n'),
     }));
@@ -320,6 +327,10 @@ const OTHERS: Readonly<Record<string, string>> = {
   'schema-option': withSchema("filterFeilds: ['votes']"),
   elsewhere: `${MODEL}\ndeclare const Elsewhere: abstract new (secret: symbol) => { id: number; label: string };\nrestify(Elsewhere, { app: 'blog', exclude: ['label'] });\n`,
   'elsewhere-wrong': `${MODEL}\ndeclare const Elsewhere: abstract new (secret: symbol) => { id: number; label: string };\nrestify(Elsewhere, { app: 'blog', exclude: ['lable'] });\n`,
+  'unknown-options': MODEL.replace('/* @Restify */', "@Restify({ app: 'blog', foo: 1, bar: [], baz: 'x' })"),
+  'where-right': `${MODEL}\nwhere<Post>('author.name', 'x');\nwhere<Post>('votes', 'gte', 3);\nwhere<Post>('question.author.name', null);\nwhere('anything', 1);\nwhere('anything', 'in', [1]);\n`,
+  'where-wrong': `${MODEL}\nwhere<Post>('ownr', 1);\nwhere<Post>('author.nmae', 'exact', 'x');\n`,
+  'cursor-pagination': `import { CursorPagination } from 'nestjs-restify';\nnew CursorPagination();\nnew CursorPagination({});\n`,
   'module-right': `import { FieldFilter, RestifyModule } from 'nestjs-restify';\nRestifyModule.forRoot('rest/v1', { index: 'start', strict: true, filterBackends: [FieldFilter], dataSource: 'other' });\nRestifyModule.forRoot('rest/v2', { index: false });\n`,
   'module-unknown': `import { RestifyModule } from 'nestjs-restify';\nRestifyModule.forRoot('rest/v1', { indx: false });\n`,
   'module-index': `import { RestifyModule } from 'nestjs-restify';\nRestifyModule.forRoot('rest/v1', { index: true });\n`,
@@ -356,13 +367,72 @@ describe.each(WAYS)('options of $way', ({ way, source }) => {
   );
 });
 
-describe('a wrong name in @Restify', () => {
-  test('is explained in words', () => {
-    const index = CASES.findIndex(({ says }) => says === 'a column in fields');
+/** What the compiler says at the end of its message, which is what is wrong. */
+function lastLine(text: string | undefined): string {
+  return text?.split('\n').at(-1)?.trim() ?? '';
+}
+
+describe('the message about a mistake in @Restify', () => {
+  test.each([
+    ["filterFeilds: ['votes']", `'"@Restify has no option \\"filterFeilds\\""'`],
+    ["fields: ['titel']", `'"@Restify: \\"titel\\" in fields is not a field of the entity"'`],
+    [
+      "filterFields: ['author.nmae']",
+      `'"@Restify: \\"author.nmae\\" in filterFields is not a field of the entity"'`,
+    ],
+    [
+      "filterFields: { vote: ['gte', 'lt'] }",
+      `'"@Restify: \\"vote\\" in filterFields is not a field of the entity"'`,
+    ],
+    ["ordering: ['-vots', 'title']", `'"@Restify: \\"-vots\\" in ordering is not a field of the entity"'`],
+    [
+      "expandable: ['auhtor.posts']",
+      `'"@Restify: \\"auhtor.posts\\" in expandable is not a relation of the entity"'`,
+    ],
+    [
+      "filterFields: { votes: ['icontains'] }",
+      `'"@Restify: the values of filterFields do not fit the entity"'`,
+    ],
+  ])('%s names the option and what is wrong', (wrong, message) => {
+    const index = CASES.findIndex((each) => each.wrong === wrong);
     const [complaint] = compiled.complaints(at(`@Restify-${index}-wrong`));
-    expect(complaint?.message).toContain(
-      "'an option of @Restify names a field that this entity does not have'",
-    );
+    expect(lastLine(complaint?.message)).toMatch(new RegExp(`^Type '.+' is not assignable to type `));
+    expect(lastLine(complaint?.message)).toContain(message);
+  });
+
+  test('stands at an unknown option itself, whatever its value', () => {
+    expect(
+      compiled
+        .complaints(at('unknown-options'))
+        .map(({ at: place, message }) => [place, /@Restify has no option \\"\w+\\"/.exec(message)?.[0]]),
+    ).toEqual(['foo', 'bar', 'baz'].map((name) => [name, `@Restify has no option \\"${name}\\"`]));
+  });
+});
+
+describe('where', () => {
+  test('with an entity takes its paths', () => {
+    expect(compiled.complaints(at('where-right'))).toEqual([]);
+  });
+
+  test('with an entity does not compile with another path', () => {
+    expect(compiled.complaints(at('where-wrong')).map((each) => [each.at, each.message])).toEqual([
+      ["'ownr'", `Argument of type '"ownr"' is not assignable to parameter of type 'PathOf<Post>'.`],
+      [
+        "'author.nmae'",
+        `Argument of type '"author.nmae"' is not assignable to parameter of type 'PathOf<Post>'.`,
+      ],
+    ]);
+  });
+});
+
+describe('new CursorPagination', () => {
+  test('without a secret does not compile, and the message names it', () => {
+    const [none, empty] = compiled.complaints(at('cursor-pagination'));
+    expect([none?.message, none?.related]).toEqual([
+      'Expected 1 arguments, but got 0.',
+      ["An argument for 'secretAndOptions' was not provided."],
+    ]);
+    expect(empty?.message).toContain("Property 'secret' is missing");
   });
 });
 

@@ -14,7 +14,7 @@ import { en } from '../../ui/src/messages/en.js';
 import { escapeText } from '../../ui/src/values/escape-text.js';
 import { countBytes, formatDay, shorten } from '../../ui/src/values/format.js';
 import { keyTextOf, labelOf } from '../../ui/src/values/label.js';
-import { loadPageAssets } from '../../src/http/browsable/page-assets.js';
+import { loadPageAssets } from '../../src/http/browsable/browsable-page.js';
 
 const ORIGIN = 'http://host';
 const LINKS = new Links({ index: '../../', root: '/rest/v1/' }, ORIGIN, '/proxy/rest/v1/polls/question/');

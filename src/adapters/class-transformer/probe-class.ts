@@ -1,4 +1,4 @@
-import type { ExposedClass, Exposure } from '../../core/schema/exposure.js';
+import type { ExposedClass, Exposure } from '../../core/schema/entity-metadata.js';
 
 export interface TransformOptions {
   readonly enableCircularCheck?: boolean;

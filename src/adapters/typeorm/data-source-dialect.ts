@@ -2,9 +2,11 @@ import type { DataSource } from 'typeorm';
 import { DeclarationError } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
+import { UTC } from '../../sql/dialects/local-time.js';
+import type { WallZone } from '../../sql/dialects/local-time.js';
 import type { MysqlModule } from '../../sql/dialects/mysql-canceller.js';
+import { mariadbInserting } from '../../sql/dialects/mariadb-inserting.js';
 import { mysql } from '../../sql/dialects/mysql.js';
-import { mysqlZone } from './connection/mysql-options.js';
 import { postgres } from '../../sql/dialects/postgres.js';
 import { sqlite } from '../../sql/dialects/sqlite.js';
 
@@ -49,7 +51,9 @@ export function chooseDialect(dataSource: DataSource): Dialect {
       return postgres;
     case 'mysql': {
       const { mysql: driver } = dataSource.driver as unknown as { readonly mysql: MysqlModule };
-      return mysql(mysqlZone(dataSource), driver);
+      // The driver knows the version of a server to which it is connected.
+      const inserting = dataSource.driver.isReturningSqlSupported('insert') ? mariadbInserting : undefined;
+      return mysql(mysqlZone(dataSource), { driver, inserting });
     }
     case undefined:
       throw new DeclarationError([
@@ -63,4 +67,33 @@ export function chooseDialect(dataSource: DataSource): Dialect {
     default:
       return family satisfies never;
   }
+}
+
+/** Options of mysql2 that change how values are read. */
+interface MysqlOptions {
+  readonly timezone?: string | undefined;
+  readonly dateStrings?: boolean | readonly string[] | undefined;
+}
+
+/** Those in `extra` replace those of TypeORM. `stampTexts`: whether a TIMESTAMP is loaded as a text. */
+export function mysqlOptions({ options }: DataSource): {
+  readonly timezone: string;
+  readonly stampTexts: boolean;
+} {
+  const own = options as MysqlOptions & { readonly extra?: MysqlOptions };
+  const { timezone, dateStrings }: MysqlOptions = { ...own, ...own.extra };
+  return {
+    timezone: timezone || 'local',
+    stampTexts: Array.isArray(dateStrings) ? dateStrings.includes('TIMESTAMP') : dateStrings === true,
+  };
+}
+
+/** The time zone in which mysql2 reads and writes date-times: without an option that of the process. A blank stands for a plus in URLs. */
+export function mysqlZone(dataSource: DataSource): WallZone {
+  const { timezone } = mysqlOptions(dataSource);
+  if (timezone === 'local') return 'local';
+  const [, sign, hours, minutes] = /^([ +-])(\d\d):(\d\d)$/.exec(timezone) ?? [];
+  // mysql2 takes every other text as UTC.
+  if (sign === undefined) return UTC;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }

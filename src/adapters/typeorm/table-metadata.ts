@@ -4,10 +4,21 @@ import type { ColumnPair } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import type { TableNames, TableRegistry } from '../../sql/table-names.js';
-import { entityIdOf } from './metadata/entity-id.js';
 import { declaredProperties, givenEntities } from './metadata/declared-properties.js';
 import type { DeclaredProperties } from './metadata/declared-properties.js';
 import { declaringEntity, discriminatorLiterals, holdersOf } from './metadata/inheritance.js';
+
+/** Each name is asked for by all relations that lead to the entity. */
+const IDS = new WeakMap<EntityMetadata, string>();
+
+/** The adapter's name of an entity: readable, and unique in its data source. */
+export function entityIdOf(metadata: EntityMetadata, dataSource: DataSource): string {
+  const known = IDS.get(metadata);
+  if (known !== undefined) return known;
+  const id = `${metadata.targetName || metadata.name}@${dataSource.entityMetadatas.indexOf(metadata)}`;
+  IDS.set(metadata, id);
+  return id;
+}
 
 /** The table of one entity, with TypeORM's metadata. */
 export interface Table extends TableNames {
@@ -19,6 +30,8 @@ export interface Table extends TableNames {
 export class Tables implements TableRegistry {
   private readonly byEntity = new Map<string, Table>();
   private readonly guaranteed = new Set<string>();
+  /** The tables with virtual generated columns; undefined if the database has no JSON subtype. */
+  private jsonSubtypes: ReadonlySet<string> | undefined;
   private readonly declared: DeclaredProperties;
 
   constructor(private readonly dataSource: DataSource) {
@@ -27,8 +40,37 @@ export class Tables implements TableRegistry {
       this.byEntity.set(entityIdOf(metadata, dataSource), this.tableOf(metadata));
   }
 
-  /** Reads from the catalogue, once at start, which foreign keys always have their row; none if that fails. */
-  async readGuarantees({ guaranteedKeys }: Pick<Dialect, 'guaranteedKeys'>): Promise<void> {
+  /**
+   * Reads facts from the catalogue, once at start. Of virtual generated columns too, because migrations may have added some that no
+   * entity declares.
+   */
+  async learn({ json, guaranteedKeys }: Pick<Dialect, 'json' | 'guaranteedKeys'>): Promise<void> {
+    if (json?.subtypeTables !== undefined) {
+      const tables = await this.dataSource.query<readonly { readonly name: unknown }[]>(json.subtypeTables);
+      this.jsonSubtypes = new Set(tables.map(({ name }) => String(name).toLowerCase()));
+    }
+    await this.readGuarantees(guaranteedKeys);
+  }
+
+  /**
+   * Whether values of an entity may have SQLite's JSON subtype: the result of a JSON function has it until it is stored, and
+   * `json_object` includes it without quoting, so that the text `"Bob"` would lose its quotes. A view may select from any table.
+   */
+  mayHaveJsonSubtype({ columns, tableName, tableType }: EntityMetadata): boolean {
+    if (!this.jsonSubtypes) return false;
+    const hasVirtualColumn = columns.some(
+      ({ isVirtualProperty, asExpression, generatedType }) =>
+        isVirtualProperty || (asExpression !== undefined && generatedType !== 'STORED'),
+    );
+    return (
+      hasVirtualColumn ||
+      this.jsonSubtypes.has(tableName.toLowerCase()) ||
+      (tableType === 'view' && this.jsonSubtypes.size > 0)
+    );
+  }
+
+  /** Reads which foreign keys always have their row; none if that fails. */
+  private async readGuarantees(guaranteedKeys: Dialect['guaranteedKeys']): Promise<void> {
     if (guaranteedKeys === undefined || this.byEntity.size === 0) return;
     const paths = new Set([...this.byEntity.values()].map(({ path }) => path));
     const { sql, parameters } = guaranteedKeys([...paths]);

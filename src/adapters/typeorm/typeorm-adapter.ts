@@ -32,43 +32,43 @@ import type {
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
-import { tableProblems } from './metadata/table-problems.js';
-import { restrictSubtypeListeners } from './metadata/subtype-listeners.js';
-import { traceTransformers } from './metadata/transformer-errors.js';
+import {
+  tableProblems,
+  engineWarnings,
+  runnerProblems,
+  warningsOfOptions,
+  serverProblems,
+  settingProblems,
+} from './metadata/check-data-source.js';
+import { restrictSubtypeListeners } from './metadata/listeners.js';
+import { traceTransformers } from './metadata/transformers.js';
 import { findMissingIndexes } from './metadata/missing-indexes.js';
-import { engineWarnings } from './metadata/table-engines.js';
-import { warningsOfOptions } from './metadata/warn-of-options.js';
 import { chooseDialect } from './data-source-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './write/batch-writer.js';
 import { TypeOrmIdempotencyStore } from './idempotency/typeorm-response-store.js';
 import { ConnectionManager } from './connection/connection-manager.js';
-import { serverProblems, settingProblems } from './connection/session-settings.js';
-import type { ConnectionSettings } from './connection/connection-limits.js';
+import type { ConnectionSettings } from './connection/connection-manager.js';
 import { EntityWriter } from './write/entity-writer.js';
-import { IndexColumns } from './metadata/index-columns.js';
-import { ViolatedConstraints } from './metadata/violated-constraints.js';
+import { IndexColumns, ViolatedConstraints } from './metadata/violated-constraints.js';
 import { TextColumns } from './metadata/text-columns.js';
 import { KeyLookups } from './read/key-lookups.js';
-import { JsonSubtypeTables } from './read/json-subtype-tables.js';
-import { JsonListReader } from './read/json-list-reader.js';
-import { JsonRowReader } from './read/json-row-reader.js';
-import { PageReader } from './read/page-reader.js';
-import { directWriterRules } from './write/direct-writer-rules.js';
+import { JsonReader } from './read/json-reader.js';
 import { DirectWriter } from './write/direct-writer.js';
 import { JunctionWriter } from './write/junction-writer.js';
 import { readRelated } from './read/related-reader.js';
 import { RowReader } from './read/row-reader.js';
-import type { RowReaderTools } from './read/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
+import { WriteChoices } from './write/write-facts.js';
 import { Tables } from './table-metadata.js';
+import type { ReadChoice } from '../../execution/choose-read.js';
+import type { LiveDeletion, LiveWrite, WriteChoice } from '../../execution/choose-write.js';
 
-/** The readers and the writer of a resource or of a view, created when they are first used. */
+/** The readers and the writer of a resource or of a view: of a resource created at start, of a view when it is first used. */
 interface Prepared {
   readonly rows: RowReader;
-  json?: JsonRowReader;
-  lists?: JsonListReader;
-  pages?: PageReader;
+  readonly json: JsonReader;
+  choices?: WriteChoices;
   writer?: RowWriter;
 }
 
@@ -88,7 +88,6 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly connections: ConnectionManager;
   private readonly lookups: KeyLookups;
   private readonly constraints: ViolatedConstraints;
-  private readonly subtypeTables: JsonSubtypeTables;
   private readonly texts: TextColumns;
   /** By resource, and by view of a resource with the fields that a caller may read. */
   private readonly prepared = new WeakMap<ResourceSchema, Prepared>();
@@ -102,7 +101,6 @@ export class TypeOrmAdapter implements DataAdapter {
     restrictSubtypeListeners(dataSource);
     traceTransformers(dataSource);
     this.tables = new Tables(dataSource);
-    this.subtypeTables = new JsonSubtypeTables(this.dialect.json);
     this.texts = new TextColumns(dataSource);
     this.connections = new ConnectionManager(dataSource, this.dialect, settings);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
@@ -143,9 +141,8 @@ export class TypeOrmAdapter implements DataAdapter {
 
   /** Reads facts about the tables from the database; called before the entities are described. */
   async learn(): Promise<void> {
-    await this.subtypeTables.load(this.dataSource);
     await this.texts.read(this.dialect);
-    await this.tables.readGuarantees(this.dialect);
+    await this.tables.learn(this.dialect);
   }
 
   /** What is wrong with the settings of sessions, and with models by the definitions of their tables in the database. */
@@ -154,6 +151,7 @@ export class TypeOrmAdapter implements DataAdapter {
     const others = await serverProblems(dataSource, dialect);
     if (others.length > 0) return others;
     return [
+      ...(await runnerProblems(dataSource)),
       ...(await settingProblems(dataSource, dialect)),
       ...(await tableProblems(resources, { tables, dialect, dataSource })),
     ];
@@ -170,21 +168,50 @@ export class TypeOrmAdapter implements DataAdapter {
 
   prepare(resource: ResourceSchema): void {
     this.resources.add(resource);
+    this.prepareView(resource);
+  }
+
+  /** How rows are read now. `isStored`: their stored values are the response. */
+  chooseRead(resource: ResourceSchema, isStored: boolean): ReadChoice {
+    return this.of(resource).rows.choices.choose(isStored);
   }
 
   private prepareView(resource: ResourceSchema): Prepared {
-    const prepared: Prepared = { rows: new RowReader(resource, this.readerTools) };
+    const { tables, dialect, connections } = this;
+    const rows = new RowReader(resource, { tables, dialect, connections });
+    const prepared: Prepared = { rows, json: new JsonReader(rows) };
     this.prepared.set(resource, prepared);
     return prepared;
   }
 
+  /** How rows are written now: by this plan, or by these deletions. */
+  chooseWrite(resource: ResourceSchema, write: LiveWrite): WriteChoice {
+    return this.choicesOf(resource).explain(write);
+  }
+
+  chooseDeletions(resource: ResourceSchema, deletions: readonly LiveDeletion[]): WriteChoice {
+    return this.choicesOf(resource).explainDeletions(deletions);
+  }
+
   private writerOf(resource: ResourceSchema): RowWriter {
     const prepared = this.of(resource);
-    return (prepared.writer ??= writerOf(
-      resource,
-      this.toolsOf(resource),
-      this.settings.classValidatorsOf ?? (() => 'none'),
-    ));
+    return (prepared.writer ??= this.createWriter(resource));
+  }
+
+  private createWriter(resource: ResourceSchema): RowWriter {
+    const tools = this.toolsOf(resource);
+    const { writes, rules } = this.choicesOf(resource);
+    if (writes.delete.lane === 'pairs') return new JunctionWriter(resource, tools);
+    const general = new EntityWriter(resource, tools);
+    if (!rules) return general;
+    const { target } = this.tables.of(resource).metadata;
+    const classValidators = this.settings.classValidatorsOf?.(target) ?? 'none';
+    return new DirectWriter(resource, tools, { general, rules, classValidators });
+  }
+
+  private choicesOf(resource: ResourceSchema): WriteChoices {
+    const { tables, dialect, connections } = this;
+    return (this.of(resource).choices ??= new WriteChoices(resource, { tables, dialect, connections }));
   }
 
   private toolsOf(resource: ResourceSchema): WriterTools {
@@ -199,13 +226,14 @@ export class TypeOrmAdapter implements DataAdapter {
       triggerMessages,
       reader: this.of(resource).rows,
       readerOf: (view: ResourceSchema) => this.of(view).rows,
+      choices: this.choicesOf(resource),
       resources,
       ...(validate ? { validate } : {}),
     };
   }
 
   readsAsStored(resource: ResourceSchema): boolean {
-    return !this.of(resource).rows.needsEntities();
+    return !this.of(resource).rows.loadsEntities;
   }
 
   read(plan: ParentPlan): Promise<ParentValues | undefined>;
@@ -217,30 +245,23 @@ export class TypeOrmAdapter implements DataAdapter {
   read(plan: ListPlan, output: ObjectOutput): AsyncIterable<readonly Representation[]>;
   read(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>>;
   read(plan: ReadPlan, output: 'rows' | JsonOutput | ObjectOutput = 'rows'): unknown {
-    const { resource } = plan;
+    if (plan.kind === 'parent') return this.lookups.findParent(plan);
+    const { rows, json } = this.of(plan.resource);
     switch (plan.kind) {
-      case 'parent':
-        return this.lookups.findParent(plan);
       case 'retrieve':
-        return output === 'rows'
-          ? this.of(resource).rows.retrieve(plan)
-          : this.jsonOf(resource).retrieve(plan, output);
+        return output === 'rows' ? rows.retrieve(plan) : json.row(plan, output);
       case 'page':
-        return output === 'rows'
-          ? this.pagesOf(resource).rows(plan)
-          : this.pagesOf(resource).json(plan, output);
+        return output === 'rows' ? rows.page(plan) : json.page(plan, output);
       case 'list':
-        if (output === 'rows') return this.of(resource).rows.list(plan);
-        return 'as' in output
-          ? this.listsOf(resource).objects(plan, output)
-          : this.listsOf(resource).list(plan, output);
+        if (output === 'rows') return rows.list(plan);
+        return 'as' in output ? json.objects(plan, output) : json.list(plan, output);
       default:
         return plan satisfies never;
     }
   }
 
   count(plan: PagePlan): Promise<CountResult> {
-    return this.pagesOf(plan.resource).count(plan);
+    return this.of(plan.resource).rows.count(plan);
   }
 
   exists(plan: ExistsPlan): Promise<boolean> {
@@ -279,45 +300,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return new BatchWriter(parts).write(plan);
   }
 
-  private jsonOf(resource: ResourceSchema): JsonRowReader {
-    const prepared = this.of(resource);
-    return (prepared.json ??= new JsonRowReader(prepared.rows, this.readerTools));
-  }
-
-  private listsOf(resource: ResourceSchema): JsonListReader {
-    const prepared = this.of(resource);
-    return (prepared.lists ??= new JsonListReader(prepared.rows, this.readerTools));
-  }
-
-  private pagesOf(resource: ResourceSchema): PageReader {
-    const prepared = this.of(resource);
-    return (prepared.pages ??= new PageReader(prepared.rows, this.readerTools));
-  }
-
-  private get readerTools(): RowReaderTools {
-    const { tables, dialect, connections, subtypeTables } = this;
-    return { tables, dialect, connections, subtypeTables };
-  }
-
   private of(resource: ResourceSchema): Prepared {
     return this.prepared.get(resource) ?? this.prepareView(resource);
   }
-}
-
-function writerOf(
-  resource: ResourceSchema,
-  tools: WriterTools,
-  classValidatorsOf: (target: unknown) => ClassValidators,
-): RowWriter {
-  const { metadata, dataSource } = tools.tables.of(resource);
-  if (metadata.isJunction) return new JunctionWriter(resource, tools);
-  const general = new EntityWriter(resource, tools);
-  const rules = directWriterRules(resource, metadata, { dataSource, dialect: tools.dialect });
-  return rules
-    ? new DirectWriter(resource, tools, {
-        general,
-        rules,
-        classValidators: classValidatorsOf(metadata.target),
-      })
-    : general;
 }

@@ -1,13 +1,6 @@
 import type { InjectableClass, RestifyOptions } from '../../decorators/model-options.js';
-import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
-
-/** Classes in an option, with the methods that are called on their instances. */
-interface Role {
-  readonly option: string;
-  readonly methods: readonly string[];
-  readonly repair: string;
-  readonly of: (options: ClassesOfOptions) => readonly InjectableClass<unknown>[];
-}
+import { problem } from './problems.js';
+import type { Problems } from './problems.js';
 
 /** The permission classes in an expression of `allOf`, `anyOf` and `not`. */
 export type ClassesOfOptions = Pick<
@@ -18,66 +11,32 @@ export type ClassesOfOptions = Pick<
   readonly onError?: InjectableClass<unknown> | undefined;
 };
 
-const ROLES: readonly Role[] = [
-  {
-    option: 'permissions',
-    methods: ['decide'],
-    repair: 'Name a class that implements Permission.',
-    of: ({ permissions }) => permissions,
-  },
-  {
-    option: 'filterBackends',
-    methods: ['filter'],
-    repair: 'Name a class that implements FilterBackend.',
-    of: ({ filterBackends = [] }) => filterBackends,
-  },
-  {
-    option: 'guards',
-    methods: ['canActivate'],
-    repair: 'Name a class that implements CanActivate.',
-    of: ({ guards = [] }) => guards,
-  },
-  {
-    option: 'interceptors',
-    methods: ['intercept'],
-    repair: 'Name a class that implements NestInterceptor.',
-    of: ({ interceptors = [] }) => interceptors,
-  },
-  {
-    option: 'pipes',
-    methods: ['transform'],
-    repair: 'Name a class that implements PipeTransform.',
-    of: ({ pipes = [] }) => pipes,
-  },
-  {
-    option: 'serializer',
-    methods: ['represent', 'parse'],
-    repair: 'Name a class that extends ModelSerializer.',
-    of: ({ serializer }) => (serializer ? [serializer] : []),
-  },
-  {
-    option: 'onError',
-    methods: ['onError'],
-    repair: 'Name a class that implements ErrorListener.',
-    of: ({ onError }) => (onError ? [onError] : []),
-  },
-];
+/** The methods that are called on instances of the classes in an option, and what such a class does. */
+const ROLES = {
+  permissions: { methods: ['decide'], does: 'implements Permission' },
+  filterBackends: { methods: ['filter'], does: 'implements FilterBackend' },
+  guards: { methods: ['canActivate'], does: 'implements CanActivate' },
+  interceptors: { methods: ['intercept'], does: 'implements NestInterceptor' },
+  pipes: { methods: ['transform'], does: 'implements PipeTransform' },
+  serializer: { methods: ['represent', 'parse'], does: 'extends ModelSerializer' },
+  onError: { methods: ['onError'], does: 'implements ErrorListener' },
+} satisfies Record<keyof ClassesOfOptions, unknown>;
 
 /**
  * Reports classes without the methods that their option requires: every request would fail. Checks the instances, because a
  * method may be a property; those of providers exist once the application has started its modules.
  */
-export function missingMethods(
+export function* missingMethods(
   given: readonly ClassesOfOptions[],
   instances: ReadonlyMap<unknown, unknown>,
-): readonly DeclarationProblem[] {
-  return ROLES.flatMap(({ option, methods, repair, of }) =>
-    [...new Set(given.flatMap(of))].flatMap((type): readonly DeclarationProblem[] => {
+): Problems {
+  for (const [option, { methods, does }] of Object.entries(ROLES)) {
+    const listed = given.flatMap((options) => options[option as keyof ClassesOfOptions] ?? []);
+    for (const type of new Set<InjectableClass<unknown>>(listed)) {
       const instance = instances.get(type) as Readonly<Record<string, unknown>>;
       const missing = methods.find((method) => typeof instance[method] !== 'function');
-      return missing === undefined
-        ? []
-        : [{ where: `${option}: ${type.name}`, what: `it has no method ${missing}`, repair }];
-    }),
-  );
+      if (missing !== undefined)
+        yield problem(`${option}: ${type.name}`, `it has no method ${missing}`, `Name a class that ${does}.`);
+    }
+  }
 }

@@ -1,13 +1,12 @@
-import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Authentication } from '../../core/contracts/authentication.js';
-
-type SchemeFlaw = Pick<DeclarationProblem, 'what' | 'repair'>;
+import type { GuardClass } from '../../core/contracts/enhancers.js';
+import type { Flaw } from './problems.js';
 
 /** The token syntax of schemes and header names (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** The reason why an item of `authentication` is not a valid scheme; undefined for a valid one. */
-export function unfitScheme(given: unknown): SchemeFlaw | undefined {
+export function unfitScheme(given: unknown): Flaw | undefined {
   if (typeof given === 'string') return unfitName(given);
   if (typeof given === 'function') return unfitGuard(given);
   const { kind, verify, name, challenge, credentials, guard } = (given ?? {}) as Readonly<
@@ -50,7 +49,7 @@ function isGuardClass(given: unknown): boolean {
   return typeof given === 'function' && typeof canActivate === 'function';
 }
 
-function unfitGuard(given: unknown): SchemeFlaw | undefined {
+function unfitGuard(given: unknown): Flaw | undefined {
   if (isGuardClass(given)) return undefined;
   return {
     what: `${describeGiven(given)} is not the class of a guard`,
@@ -64,7 +63,7 @@ function describeGiven(given: unknown): string {
   return given.name === '' ? 'a function' : given.name;
 }
 
-function unfitInstance(given: unknown): SchemeFlaw {
+function unfitInstance(given: unknown): Flaw {
   const isInstance =
     typeof (given as { canActivate?: unknown } | null | undefined)?.canActivate === 'function';
   return isInstance
@@ -75,7 +74,7 @@ function unfitInstance(given: unknown): SchemeFlaw {
       };
 }
 
-function unfitName(name: unknown): SchemeFlaw | undefined {
+function unfitName(name: unknown): Flaw | undefined {
   return typeof name === 'string' && name !== ''
     ? undefined
     : {
@@ -84,7 +83,7 @@ function unfitName(name: unknown): SchemeFlaw | undefined {
       };
 }
 
-function unfitCredentials(credentials: unknown): SchemeFlaw | undefined {
+function unfitCredentials(credentials: unknown): Flaw | undefined {
   const { scheme, header, challenge } = (credentials ?? {}) as Readonly<Record<string, unknown>>;
   const place = header ?? scheme;
   if (typeof place !== 'string' || !TOKEN.test(place))
@@ -96,10 +95,16 @@ function unfitCredentials(credentials: unknown): SchemeFlaw | undefined {
   return unfitChallenge(challenge);
 }
 
-function unfitChallenge(challenge: unknown): SchemeFlaw | undefined {
+function unfitChallenge(challenge: unknown): Flaw | undefined {
   if (challenge === undefined || (typeof challenge === 'string' && TOKEN.test(challenge))) return undefined;
   return {
     what: `"${String(challenge)}" is not a valid name of a challenge`,
     repair: "Write one word: challenge: 'XBasic'.",
   };
+}
+
+/** Recognizes `AuthGuard` by its documented methods for subclasses, because the package may be loaded twice. */
+export function isPassportGuard(type: GuardClass): boolean {
+  const { handleRequest, getAuthenticateOptions } = type.prototype as Readonly<Record<string, unknown>>;
+  return typeof handleRequest === 'function' && typeof getAuthenticateOptions === 'function';
 }

@@ -1,3 +1,4 @@
+import type { Expandable } from '../../core/contracts/field-selection.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Field } from '../../core/schema/field.js';
@@ -5,60 +6,35 @@ import { MAX_EXPANDED_DEPTH } from '../../core/schema/limits.js';
 import { runsGuardsOf } from '../../core/schema/reachable-models.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { Expandable } from '../../core/contracts/field-selection.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput } from '../compiler-input.js';
-import { optionLocations } from './option-locations.js';
-import { deduplicateProblems } from './deduplicate-problems.js';
+import { expandable } from './option-values.js';
+import { problem } from './problems.js';
+import type { Problems } from './problems.js';
+import { optionLocations } from './verify-options.js';
 
+/** The way from the model whose option it is, and relations of an entity to entities that are not registered. */
 interface Way {
-  /** The model whose option it is. */
   readonly from: Resource;
   /** Names that lead to here. */
   readonly path: readonly string[];
+  readonly unserved: (resource: Resource) => ReadonlyMap<string, string>;
 }
 
 /** Verifies that expandable paths are exposed relations to readable models, within the depth limit. */
-export function verifyExpandable(
-  input: CompilerInput,
-  { all }: CompiledModel,
-): readonly DeclarationProblem[] {
-  const given = optionLocations(input).flatMap(({ where, options: { expandable } }) =>
-    textProblems(`${where}.expandable`, expandable),
-  );
-  if (given.length > 0) return given;
-  const served = new Set(input.drafts.map(({ entity }) => entity.id));
-  return deduplicateProblems(
-    all.flatMap((resource) =>
-      resource.shape
-        ? pathProblems(resource, resource.shape.expandable, {
-            way: { from: resource, path: [] },
-            unserved: unservedIn(input, served),
-          })
-        : [],
-    ),
-  );
+export function* verifyExpandable(input: CompilerInput, { all }: CompiledModel): Problems {
+  const isFlawed = ({ expandable: given }: { readonly expandable?: unknown }): boolean =>
+    given !== undefined && [...expandable(given)].length > 0;
+  if (optionLocations(input).some(({ options }) => isFlawed(options))) return;
+  const unserved = unservedRelations(input);
+  for (const resource of all)
+    if (resource.shape)
+      yield* pathProblems(resource, resource.shape.expandable, { from: resource, path: [], unserved });
 }
 
-function textProblems(where: string, expandable: unknown): readonly DeclarationProblem[] {
-  if (
-    expandable === undefined ||
-    (Array.isArray(expandable) && expandable.every((path) => typeof path === 'string'))
-  )
-    return [];
-  return [
-    {
-      where,
-      what: 'this is not a list of relations',
-      repair: "Write expandable: ['question', 'question.author'].",
-    },
-  ];
-}
-
-/** Relations of an entity to entities that are not registered, with the names of these. */
-type Unserved = (resource: Resource) => ReadonlyMap<string, string>;
-
-function unservedIn({ description }: CompilerInput, served: ReadonlySet<string>): Unserved {
+/** The names of the entities that are not registered, by the relations that lead to them. */
+function unservedRelations({ description, drafts }: CompilerInput): Way['unserved'] {
+  const served = new Set(drafts.map(({ entity }) => entity.id));
   const names = new Map(description.entities.map(({ id, name }) => [id, name]));
   const relations = new Map(
     description.entities.map((entity) => [
@@ -73,28 +49,25 @@ function unservedIn({ description }: CompilerInput, served: ReadonlySet<string>)
   return ({ entity }) => relations.get(entity) ?? new Map<string, string>();
 }
 
-function pathProblems(
-  resource: Resource,
-  expandable: Expandable,
-  { way, unserved }: { way: Way; unserved: Unserved },
-): readonly DeclarationProblem[] {
-  return [...expandable].flatMap(([name, inner]): readonly DeclarationProblem[] => {
-    const here = { from: way.from, path: [...way.path, name] };
+function* pathProblems(resource: Resource, paths: Expandable, way: Way): Problems {
+  for (const [name, inner] of paths) {
+    const here = { ...way, path: [...way.path, name] };
     const where = `${way.from.label}.expandable "${here.path.join('.')}"`;
-    if (here.path.length > MAX_EXPANDED_DEPTH)
-      return [
-        {
-          where,
-          what: `it is deeper than ${MAX_EXPANDED_DEPTH} relations`,
-          repair: 'Take the last one out: a client asks for what stands there by a request of its own.',
-        },
-      ];
     const field = resource.fields.find((each) => each.name === name && each.readable);
     const target = field && targetOf(field);
-    if (!target) return [unknownRelation(name, resource, { where, unserved })];
-    const problem = targetProblem(field, target, way.from);
-    return problem ? [{ where, ...problem }] : pathProblems(target, inner, { way: here, unserved });
-  });
+    if (here.path.length > MAX_EXPANDED_DEPTH)
+      yield problem(
+        where,
+        `it is deeper than ${MAX_EXPANDED_DEPTH} relations`,
+        'Take the last one out: a client asks for what stands there by a request of its own.',
+      );
+    else if (!target) yield unknownRelation(name, resource, { where, way });
+    else {
+      const unfit = unreadableTarget(field, target, way.from);
+      if (unfit) yield problem(where, ...unfit);
+      else yield* pathProblems(target, inner, here);
+    }
+  }
 }
 
 function targetOf(field: Field): Resource | undefined {
@@ -106,42 +79,42 @@ function targetOf(field: Field): Resource | undefined {
 function unknownRelation(
   name: string,
   resource: Resource,
-  { where, unserved }: { where: string; unserved: Unserved },
+  { where, way }: { readonly where: string; readonly way: Way },
 ): DeclarationProblem {
-  const target = unserved(resource).get(name);
+  const target = way.unserved(resource).get(name);
   if (target !== undefined)
-    return {
+    return problem(
       where,
-      what: `it leads to ${target}, which is not served`,
-      repair: `Put @Restify on ${target}, or take it out.`,
-    };
-  const known = resource.fields
-    .filter((field) => field.readable && targetOf(field))
-    .map((field) => field.name);
-  return {
+      `it leads to ${target}, which is not served`,
+      `Put @Restify on ${target}, or take it out.`,
+    );
+  const known = resource.fields.filter((field) => field.readable && targetOf(field));
+  return problem(
     where,
-    what: `"${name}" is not a relation that ${resource.label} shows`,
-    repair: didYouMean(name, known),
-  };
+    `"${name}" is not a relation that ${resource.label} shows`,
+    didYouMean(
+      name,
+      known.map((field) => field.name),
+    ),
+  );
 }
 
-/** Rejects the expansion of a model without its own read operation. */
-function targetProblem(
+/** Rejects the expansion of a model without its own read operation: the problem and its repair. */
+function unreadableTarget(
   field: Field,
   target: Resource,
   from: Resource,
-): Pick<DeclarationProblem, 'what' | 'repair'> | undefined {
+): readonly [what: string, repair: string] | undefined {
   const { operations, label } = target;
-  const readable = operations.has('list') || (field.kind !== 'link' && operations.has('retrieve'));
-  if (!readable)
-    return {
-      what: `${label} has no ${field.kind === 'link' ? 'list' : 'list and no retrieve'} among its operations`,
-      repair: `Add it to the operations of ${label}, or take this out.`,
-    };
-  if (!runsGuardsOf(target, from))
-    return {
-      what: `${label} has guards that do not run for ${from.label}, and an expansion runs none`,
-      repair: `Say it by permissions of ${label}, which hold here too, or give ${from.label} the same guards.`,
-    };
-  return undefined;
+  if (!operations.has('list') && (field.kind === 'link' || !operations.has('retrieve')))
+    return [
+      `${label} has no ${field.kind === 'link' ? 'list' : 'list and no retrieve'} among its operations`,
+      `Add it to the operations of ${label}, or take this out.`,
+    ];
+  return runsGuardsOf(target, from)
+    ? undefined
+    : [
+        `${label} has guards that do not run for ${from.label}, and an expansion runs none`,
+        `Say it by permissions of ${label}, which hold here too, or give ${from.label} the same guards.`,
+      ];
 }

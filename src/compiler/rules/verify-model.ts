@@ -1,46 +1,35 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput } from '../compiler-input.js';
-import { verifyTimeouts } from './verify-timeouts.js';
-import { verifyActions } from './verify-actions.js';
-import { verifyAuthentication } from './verify-authentication.js';
+import { unique } from './problems.js';
+import type { Problems } from './problems.js';
+import { verifyActions, verifyKeyParameters } from './verify-actions.js';
 import { verifyBulk } from './verify-bulk.js';
-import { verifyComputed } from './verify-computed.js';
+import {
+  verifyInheritedNames,
+  verifyLayout,
+  verifyListedClasses,
+  verifyPaths,
+  verifyPrefix,
+  verifyStoredResponses,
+  verifySupported,
+} from './verify-entities.js';
 import { verifyExpandable } from './verify-expandable.js';
-import { verifyConditional } from './verify-conditional.js';
-import { verifyIdempotency } from './verify-idempotency.js';
-import { verifyInheritedNames } from './verify-inherited-names.js';
-import { verifyJunctions } from './verify-junctions.js';
-import { verifyKeyParameters } from './verify-key-parameters.js';
-import { verifyLayout } from './verify-layout.js';
-import { verifyListedClasses } from './verify-listed-classes.js';
-import { verifyCustomFilters } from './verify-own-filters.js';
-import { verifyOptionNames } from './verify-option-names.js';
-import { verifyPrefix } from './verify-prefix.js';
-import { verifyOperations } from './verify-operations.js';
-import { verifyPagination } from './verify-pagination.js';
-import { verifyParameters } from './verify-parameters.js';
-import { verifyRenamedParameters } from './verify-renamed-parameters.js';
-import { verifyRefusals } from './verify-refusals.js';
-import { verifyRenderers } from './verify-renderers.js';
-import { verifyPaths } from './verify-paths.js';
-import { verifyPropertyNames } from './verify-property-names.js';
-import { verifyQueries } from './verify-queries.js';
-import { verifyQueryLimits } from './verify-query-limits.js';
-import { verifyFieldSelection } from './verify-shape.js';
-import { verifyListenerRelations } from './verify-listener-relations.js';
-import { verifyOpenJunctions } from './verify-open-junctions.js';
-import { verifyShutdownGrace } from './verify-shutdown-grace.js';
-import { verifyLabel } from './verify-label.js';
-import { verifyFieldTypes } from './verify-field-types.js';
-import { verifyThrough } from './verify-through.js';
-import { verifySupported } from './verify-supported.js';
+import {
+  verifyComputed,
+  verifyFieldTypes,
+  verifyLabel,
+  verifyListenerRelations,
+  verifyPropertyNames,
+} from './verify-fields.js';
+import { verifyFixedGrants } from './verify-fixed-grants.js';
+import { verifyJunctions, verifyThrough, verifyOpenJunctions } from './verify-junctions.js';
+import { verifyOptionNames, verifyOptionValues } from './verify-options.js';
+import { verifyPagination, verifyParameters, verifyRenamedParameters } from './verify-parameters.js';
+import { verifyCustomFilters, verifyQueries } from './verify-queries.js';
 
 const RULES = [
   verifyPrefix,
-  verifyTimeouts,
-  verifyShutdownGrace,
-  verifyAuthentication,
   verifyOptionNames,
   verifyListedClasses,
   verifyLayout,
@@ -52,28 +41,50 @@ const RULES = [
   verifyFieldTypes,
   verifyLabel,
   verifyComputed,
-  verifyOperations,
+  verifyOptionValues,
   verifyQueries,
   verifyCustomFilters,
-  verifyQueryLimits,
   verifyParameters,
   verifyRenamedParameters,
   verifyPagination,
-  verifyRefusals,
-  verifyRenderers,
-  verifyFieldSelection,
   verifyExpandable,
-  verifyConditional,
   verifyBulk,
-  verifyIdempotency,
+  verifyStoredResponses,
   verifyJunctions,
   verifyThrough,
   verifyOpenJunctions,
   verifyActions,
   verifyKeyParameters,
+  verifyFixedGrants,
 ] as const;
+
+/** Rules about options in combination: where one of them is missing, they would report what is not wrong. */
+const COMBINATIONS: ReadonlySet<(typeof RULES)[number]> = new Set([
+  verifyParameters,
+  verifyRenamedParameters,
+  verifyExpandable,
+  verifyBulk,
+  verifyOpenJunctions,
+]);
 
 /** Runs all rules and collects their problems. */
 export function problemsOfModel(input: CompilerInput, model: CompiledModel): readonly DeclarationProblem[] {
-  return RULES.flatMap((rule) => rule(input, model));
+  return unique(run(RULES, input, model));
+}
+
+/** The problems of a model from which options are left out, or whose classes have no instances: without those of combinations. */
+export function problemsOfPartialModel(
+  input: CompilerInput,
+  model: CompiledModel,
+): readonly DeclarationProblem[] {
+  const rules = RULES.filter((rule) => !COMBINATIONS.has(rule));
+  return unique(run(rules, input, model));
+}
+
+function* run(
+  rules: readonly ((input: CompilerInput, model: CompiledModel) => Problems)[],
+  input: CompilerInput,
+  model: CompiledModel,
+): Problems {
+  for (const rule of rules) yield* rule(input, model);
 }

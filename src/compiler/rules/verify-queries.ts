@@ -1,43 +1,61 @@
-import type { ThroughOptions } from '../../decorators/model-options.js';
+import type { CustomFilter } from '../../core/contracts/filters.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import { LOOKUP_RULES, LOOKUPS } from '../../core/query/lookups.js';
+import type { Lookup } from '../../core/query/lookups.js';
+import { isScalar } from '../../core/schema/data-type.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { isScalar } from '../../core/schema/data-type.js';
-import { filterEntries, orderEntry, orderOperands, searchEntry, withNulls } from '../compile-queries.js';
+import { PARAMETER_KINDS } from '../../core/contracts/filters.js';
+import type { ThroughOptions } from '../../decorators/model-options.js';
+import {
+  filterEntries,
+  isList,
+  orderEntry,
+  orderOperands,
+  parameterNames,
+  searchEntry,
+  withNulls,
+  plainPaths,
+  resolveFilterPath,
+  resolveReadablePath,
+} from '../compile-queries.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
-import { resolveFilterPath, resolveReadablePath } from '../resolve-path.js';
-import { unfitLookup } from './unfit-lookup.js';
-import { unknownPath } from './unknown-path.js';
+import type { ResolvedPath } from '../compile-queries.js';
+import { problem } from './problems.js';
+import type { Flaw, Problems } from './problems.js';
+
+/** A declaration with the resource that was compiled from it. */
+interface Declared {
+  readonly draft: EntityDeclaration;
+  readonly resource: Resource;
+}
 
 /** Verifies that filters, searches and orders use readable fields of a suitable type. */
-export function verifyQueries(
-  { drafts, description }: CompilerInput,
-  model: CompiledModel,
-): readonly DeclarationProblem[] {
-  const resources = new Map(model.resources.map((resource) => [resource.entity, resource]));
+export function* verifyQueries(input: CompilerInput, model: CompiledModel): Problems {
+  for (const declared of declaredResources(input, model))
+    for (const each of [declared, ...junctionsOf(declared)]) {
+      yield* filterProblems(each);
+      yield* searchProblems(each, input.description);
+      yield* orderProblems(each);
+    }
+}
+
+function declaredResources({ drafts }: CompilerInput, { resources }: CompiledModel): readonly Declared[] {
+  const byEntity = new Map(resources.map((resource) => [resource.entity, resource]));
   return drafts.flatMap((draft) => {
-    const resource = resources.get(draft.entity.id);
-    return resource
-      ? [{ draft, resource }, ...junctionsOf(draft, resource)].flatMap((each) => [
-          ...filterProblems(each.draft, each.resource),
-          ...searchProblems(each.draft, each.resource, description),
-          ...orderProblems(each.draft, each.resource),
-        ])
-      : [];
+    const resource = byEntity.get(draft.entity.id);
+    return resource ? [{ draft, resource }] : [];
   });
 }
 
-/** Verifies the options of `through` for junctions without a declaration, like a declaration. */
-function junctionsOf(
-  draft: EntityDeclaration,
-  { relations }: Resource,
-): readonly { readonly draft: EntityDeclaration; readonly resource: Resource }[] {
+/** The options of `through` for junctions without a declaration are verified like a declaration. */
+function junctionsOf({ draft, resource: { relations } }: Declared): readonly Declared[] {
   const { declaration } = draft;
-  return Object.entries(
-    (declaration.options.through ?? {}) as Readonly<Record<string, ThroughOptions>>,
-  ).flatMap(([name, options]) => {
+  const through = (declaration.options.through ?? {}) as Readonly<Record<string, ThroughOptions>>;
+  return Object.entries(through).flatMap(([name, options]) => {
     const relation = relations.get(name);
     if (relation?.kind !== 'many-to-many' || relation.through.resource.registered) return [];
     return [
@@ -52,96 +70,193 @@ function junctionsOf(
   });
 }
 
-function filterProblems(draft: EntityDeclaration, resource: Resource): readonly DeclarationProblem[] {
-  const names = Array.isArray(draft.declaration.options.filterFields);
-  return (filterEntries(draft.declaration.options) ?? []).flatMap(([path, lookup], index) => {
-    const place = {
-      where: `${draft.declaration.name}.filterFields${names ? `[${index}]` : `.${path}`}`,
-      draft,
-      resource,
-    };
+function* filterProblems({ draft, resource }: Declared): Problems {
+  const { name, options } = draft.declaration;
+  for (const [index, [path, lookup]] of (filterEntries(options) ?? []).entries()) {
+    const where = `${name}.filterFields${Array.isArray(options.filterFields) ? `[${index}]` : `.${path}`}`;
     const resolved = resolveFilterPath(path, resource);
-    if (!resolved) return [unknownPath(path, place, 'many')];
-    const why = unfitLookup(lookup, resolved);
-    return why === undefined ? [] : [{ where: place.where, ...why }];
-  });
+    const flaw = resolved && unfitLookup(lookup, resolved);
+    if (!resolved) yield unknownPath(path, { where, draft, resource }, 'many');
+    else if (flaw) yield { where, ...flaw };
+  }
 }
 
-function searchProblems(
-  draft: EntityDeclaration,
-  resource: Resource,
-  { abilities }: ModelDescription,
-): readonly DeclarationProblem[] {
-  return (draft.declaration.options.searchFields ?? []).flatMap((text, index) => {
-    const place = { where: `${draft.declaration.name}.searchFields[${index}]`, draft, resource };
+function* searchProblems({ draft, resource }: Declared, { abilities }: ModelDescription): Problems {
+  for (const [index, text] of (draft.declaration.options.searchFields ?? []).entries()) {
+    const where = `${draft.declaration.name}.searchFields[${index}]`;
     const { path, match } = searchEntry(text);
     const resolved = resolveReadablePath(path, resource);
-    if (!resolved) return [unknownPath(path, place)];
-    const column = resolved.leaf === 'column' ? resolved.operands[0]?.column : undefined;
-    const problem =
-      column?.type.kind === 'string'
-        ? matchProblem(match, { path, column, abilities })
-        : {
-            what: `"${path}" is not a text`,
-            repair: 'A search looks into texts; name it in filterFields instead.',
-          };
-    return problem ? [{ where: place.where, ...problem }] : [];
-  });
+    const column = resolved?.leaf === 'column' ? resolved.operands[0]?.column : undefined;
+    if (!resolved) yield unknownPath(path, { where, draft, resource });
+    else if (column?.type.kind !== 'string')
+      yield problem(
+        where,
+        `"${path}" is not a text`,
+        'A search looks into texts; name it in filterFields instead.',
+      );
+    else if (match === 'regex' && !abilities.regex)
+      yield unsupportedSearch(where, '$', 'regular expressions');
+    else if (match === 'fulltext' && abilities.fullText === 'none')
+      yield unsupportedSearch(where, '@', 'full-text search');
+    else if (
+      match === 'fulltext' &&
+      abilities.fullText !== 'any-column' &&
+      !('fullText' in column && column.fullText === true)
+    )
+      yield problem(
+        where,
+        `"${path}" has no full-text index of its own`,
+        'Put @Index({ fulltext: true }) on the property, or leave "@" out.',
+      );
+  }
 }
 
-interface SearchedColumn extends Pick<ModelDescription, 'abilities'> {
-  readonly path: string;
-  readonly column: object;
-}
-
-/** What the database or its indexes lack for this kind of search. */
-function matchProblem(
-  match: ReturnType<typeof searchEntry>['match'],
-  { path, column, abilities }: SearchedColumn,
-): Omit<DeclarationProblem, 'where'> | undefined {
-  if (match === 'regex') return abilities.regex ? undefined : unsupportedSearch('$', 'regular expressions');
-  if (match !== 'fulltext' || abilities.fullText === 'any-column') return undefined;
-  if (abilities.fullText === 'none') return unsupportedSearch('@', 'full-text search');
-  return 'fullText' in column && column.fullText === true
-    ? undefined
-    : {
-        what: `"${path}" has no full-text index of its own`,
-        repair: 'Put @Index({ fulltext: true }) on the property, or leave "@" out.',
-      };
-}
-
-function unsupportedSearch(prefix: string, what: string): Omit<DeclarationProblem, 'where'> {
-  return {
-    what: `"${prefix}" asks for ${what}, and this database has none here`,
-    repair: `Leave "${prefix}" out, or use "^" or "=".`,
-  };
-}
-
-function orderProblems(draft: EntityDeclaration, resource: Resource): readonly DeclarationProblem[] {
-  const { orderingFields = [], ordering = [] } = draft.declaration.options;
-  const fields = orderingFields.flatMap((text, index) => {
-    const place = { where: `${draft.declaration.name}.orderingFields[${index}]`, draft, resource };
-    const { path } = withNulls(text);
-    const resolved = resolveReadablePath(path, resource);
-    if (!resolved) return [unknownPath(path, place)];
-    return resolved.operands.every(({ column }) => isScalar(column.type))
-      ? []
-      : [unordered(path, place.where)];
-  });
-  const defaults = ordering.flatMap((text, index) => {
-    const place = { where: `${draft.declaration.name}.ordering[${index}]`, draft, resource };
-    const { path } = orderEntry(text);
-    const operands = orderOperands(path, resource);
-    if (operands.length === 0) return [unknownPath(path, place)];
-    return operands.every(({ column }) => isScalar(column.type)) ? [] : [unordered(path, place.where)];
-  });
-  return [...fields, ...defaults];
-}
-
-function unordered(path: string, where: string): DeclarationProblem {
-  return {
+/** The database lacks this kind of search. */
+function unsupportedSearch(where: string, prefix: string, what: string): DeclarationProblem {
+  return problem(
     where,
-    what: `the values of "${path}" have no order`,
-    repair: 'Order by a number, a text, a date or a relation.',
-  };
+    `"${prefix}" asks for ${what}, and this database has none here`,
+    `Leave "${prefix}" out, or use "^" or "=".`,
+  );
+}
+
+function* orderProblems({ draft, resource }: Declared): Problems {
+  const { name, options } = draft.declaration;
+  const given = [
+    ...(options.orderingFields ?? []).map((text, index) => {
+      const { path } = withNulls(text);
+      const operands = resolveReadablePath(path, resource)?.operands;
+      return { where: `${name}.orderingFields[${index}]`, path, operands };
+    }),
+    ...(options.ordering ?? []).map((text, index) => {
+      const { path } = orderEntry(text);
+      const operands = orderOperands(path, resource);
+      return {
+        where: `${name}.ordering[${index}]`,
+        path,
+        operands: operands.length === 0 ? undefined : operands,
+      };
+    }),
+  ];
+  for (const { where, path, operands } of given) {
+    if (!operands) yield unknownPath(path, { where, draft, resource });
+    else if (!operands.every(({ column }) => isScalar(column.type)))
+      yield problem(
+        where,
+        `the values of "${path}" have no order`,
+        'Order by a number, a text, a date or a relation.',
+      );
+  }
+}
+
+/** Verifies that a custom filter has a unique name, a type, and the readable fields that it discloses. */
+export function* verifyCustomFilters(input: CompilerInput, model: CompiledModel): Problems {
+  for (const { draft, resource } of declaredResources(input, model)) {
+    const { name: entity, options } = draft.declaration;
+    if (!options.filters) continue;
+    // Parameters that filter a field.
+    const entries = filterEntries(options) ?? plainPaths(resource).map((path) => [path, 'exact'] as const);
+    const meant = new Set(entries.flatMap(([path, lookup]) => parameterNames(path, lookup)));
+    for (const [name, filter] of Object.entries(options.filters)) {
+      const where = `${entity}.filters.${name}`;
+      if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name))
+        yield problem(
+          where,
+          `"${name}" is not a valid name of a parameter`,
+          'Begin with a letter, and go on with letters, digits and "_".',
+        );
+      else if (meant.has(name))
+        yield problem(
+          where,
+          `"${name}" filters a field already`,
+          'Give it another name, or take the other one out of filterFields.',
+        );
+      yield* customFilterProblems(where, filter, { draft, resource });
+    }
+  }
+}
+
+function* customFilterProblems(where: string, filter: CustomFilter, { draft, resource }: Declared): Problems {
+  const { reads, rows } = filter;
+  const given: unknown = filter.type;
+  const type = String(given);
+  if (!PARAMETER_KINDS.includes(type))
+    yield problem(
+      `${where}.type`,
+      `"${type}" is not a type that a parameter can have`,
+      didYouMean(type, PARAMETER_KINDS),
+    );
+  if (filter.type === 'choice' && !(isList(filter.choices) && filter.choices.length > 0))
+    yield problem(`${where}.choices`, 'this is not a list of texts', "Write choices: ['open', 'closed'].");
+  if (typeof rows !== 'function')
+    yield problem(
+      `${where}.rows`,
+      'this is not a function',
+      "Write rows: (value) => where('votes', 'gte', value).",
+    );
+  if (!isList(reads) || reads.length === 0)
+    yield problem(
+      `${where}.reads`,
+      'this is not a list of fields',
+      "Write reads: ['votes'], so that callers cannot filter by fields that they may not read.",
+    );
+  for (const [index, path] of (isList(reads) ? reads : []).entries())
+    if (!resolveFilterPath(path, resource))
+      yield unknownPath(path, { where: `${where}.reads[${index}]`, draft, resource }, 'many');
+}
+
+/** The problem of a path that leads to no readable field. `reach`: whether it may lead over to-many relations. */
+function unknownPath(
+  path: string,
+  { where, draft, resource }: Declared & { readonly where: string },
+  reach: 'one' | 'many' = 'one',
+): DeclarationProblem {
+  const [first = path] = path.split('.');
+  const field = resource.fieldsByName.get(first);
+  if (field?.kind === 'link' && reach === 'one')
+    return problem(
+      where,
+      `"${first}" leads to many objects`,
+      'Name a field of this model or of one that it refers to.',
+    );
+  if (field && !field.readable)
+    return problem(where, `"${first}" is write-only, and would leak through a query`, 'Take it out.');
+  if (field && 'relation' in field) {
+    const { target } = field.relation;
+    const known = plainPaths(target).map((each) => `${first}.${each}`);
+    return problem(where, `"${path}" leads to no readable field of ${target.label}`, didYouMean(path, known));
+  }
+  return problem(
+    where,
+    `"${path}" is not a readable field of ${draft.declaration.name}`,
+    didYouMean(path, plainPaths(resource)),
+  );
+}
+
+/** The reason why a lookup does not apply to the target of a path; undefined if it does. */
+function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): Flaw | undefined {
+  if (!(LOOKUPS as readonly string[]).includes(lookup))
+    return { what: `"${lookup}" is not a lookup`, repair: didYouMean(lookup, LOOKUPS) };
+  const { value, isOrdered, fitsKeys } = LOOKUP_RULES[lookup as Lookup];
+  const type = operands[0]?.column.type;
+  if (leaf !== 'column' && !fitsKeys)
+    return {
+      what: `"${lookup}" does not fit a relation`,
+      repair: 'A related key is compared by exact, in, ne or isnull.',
+    };
+  if (operands.length > 1 && lookup !== 'exact' && lookup !== 'isnull')
+    return { what: `"${lookup}" does not fit a composite key`, repair: 'Use exact or isnull.' };
+  if (type?.kind === 'boolean' && (value === 'text' || isOrdered))
+    return { what: `"${lookup}" does not fit a boolean`, repair: 'Use exact, ne, in or isnull.' };
+  if (type && value === 'text' && type.kind !== 'string')
+    return {
+      what: `"${lookup}" compares texts, and this is ${type.kind}`,
+      repair: 'Use exact, in, gt, gte, lt or lte.',
+    };
+  if (type && !isScalar(type) && lookup !== 'isnull')
+    return {
+      what: `${type.kind} values cannot be compared in a URL`,
+      repair: 'Use isnull, or leave it out.',
+    };
+  return undefined;
 }

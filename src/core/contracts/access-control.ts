@@ -2,8 +2,7 @@ import type { MaybePromise } from '../maybe-promise.js';
 import { NEVER } from '../query/condition.js';
 import type { Condition } from '../query/condition.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
-import type { CompiledPermission } from './compiled-permission.js';
-import type { FieldSet } from './permission.js';
+import type { CompiledPermission, FieldSet } from './permission.js';
 import { PermissionDenied } from '../errors/http-exceptions.js';
 
 /** What the permissions of a model grant a caller. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DeclarationProblem } from '../errors/declaration-error.js';
-import type { Actor } from '../schema/actor.js';
-import type { GuardClass } from './guard.js';
+import type { Actor } from '../schema/caller.js';
+import type { GuardClass } from './enhancers.js';
 
 /**
  * Verifies a user name and a password: returns the actor, or null for wrong credentials. An error that it throws is

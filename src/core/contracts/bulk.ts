@@ -1,5 +1,5 @@
 import type { Operation } from '../schema/operation.js';
-import { parameterName } from '../schema/parameter-names.js';
+import { parameterName } from '../schema/resource-schema.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
 
 /** Operations that have a bulk variant, which writes many objects in one request. */

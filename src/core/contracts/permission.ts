@@ -1,6 +1,6 @@
-import type { Actor } from '../schema/actor.js';
-import type { ResourceSchema } from '../schema/resource-schema.js';
 import type { RowFilter } from '../query/row-filter.js';
+import type { Actor } from '../schema/caller.js';
+import type { ResourceSchema } from '../schema/resource-schema.js';
 
 /** The context that is passed to a permission. */
 export interface AccessContext {
@@ -112,3 +112,89 @@ export function deny(options: { readonly hides?: Hiding } = {}): Denial {
 export function hide(): Denial {
   return { kind: 'refusal', reason: 'hidden' };
 }
+
+/**
+ * The source of an actor's permissions. The application replaces it with a provider of this token:
+ *
+ * ```ts
+ * { provide: PermissionSource, useClass: RolesFromDatabase }
+ * ```
+ */
+export interface PermissionSource {
+  /** Whether the actor holds `<app>.<view|add|change|delete>_<model>`. Called once per request and name. */
+  holds(actor: Actor, name: string): boolean | Promise<boolean>;
+}
+
+/** The injection token, identical in all copies of the package in a process. */
+export const PermissionSource: unique symbol = Symbol.for('nestjs-restify.PermissionSource') as never;
+
+interface ActorLike {
+  readonly isSuperuser?: unknown;
+  readonly permissions?: unknown;
+}
+
+/** Reads `isSuperuser` and `permissions` (an array or a set of names) from the actor itself. */
+export class ActorPermissionSource implements PermissionSource {
+  holds(actor: Actor, name: string): boolean {
+    const { isSuperuser, permissions } = (actor ?? {}) as ActorLike;
+    if (isSuperuser === true) return true;
+    if (permissions instanceof Set) return permissions.has(name);
+    return Array.isArray(permissions) && permissions.includes(name);
+  }
+}
+
+/** A permission class, instantiated by Nest's injector. */
+export type PermissionClass = new (...dependencies: never[]) => Permission;
+
+/** A permission class or a combination of permissions. A list of them is an `allOf`. */
+export type PermissionExpression =
+  | PermissionClass
+  | { readonly kind: 'all-of' | 'any-of'; readonly permissions: readonly PermissionExpression[] }
+  | { readonly kind: 'not-permission'; readonly permission: PermissionExpression };
+
+/** Grants if all permissions grant. Their rows are AND-ed, and a field must be granted by each. */
+export function allOf(...permissions: readonly PermissionExpression[]): PermissionExpression {
+  return { kind: 'all-of', permissions };
+}
+
+/**
+ * Grants if at least one permission grants. Their rows are OR-ed. If their fields differ, only fields that are readable in
+ * every row are granted: any field of a permission that grants all rows, else the fields that all of them grant.
+ */
+export function anyOf(...permissions: readonly PermissionExpression[]): PermissionExpression {
+  return { kind: 'any-of', permissions };
+}
+
+/** The negation of a row filter, or of a permission. A permission that grants all rows becomes a denial, and a denial grants all. */
+export function not(filter: RowFilter): RowFilter;
+export function not(permission: PermissionExpression): PermissionExpression;
+export function not(operand: RowFilter | PermissionExpression): RowFilter | PermissionExpression {
+  return isRowFilter(operand)
+    ? { kind: 'not', filter: operand }
+    : { kind: 'not-permission', permission: operand };
+}
+
+function isRowFilter(operand: RowFilter | PermissionExpression): operand is RowFilter {
+  return typeof operand !== 'function' && ['where', 'and', 'or', 'not'].includes(operand.kind);
+}
+
+/** An observer of the decisions of the application's permission classes. */
+export interface DecisionWatch {
+  record(decision: Grant | Denial, method: string): void;
+}
+
+/** A permission expression with its classes resolved to instances. */
+export type CompiledPermission =
+  /** Grants everything to every caller. */
+  | { readonly kind: 'anyone' }
+  | {
+      readonly kind: 'one';
+      readonly permission: Permission;
+      readonly watch?: DecisionWatch | undefined;
+      /** The name of its class, for errors of its row filters; undefined if it makes none. */
+      readonly source?: string | undefined;
+      /** Its grants never restrict the fields. */
+      readonly allFields?: boolean;
+    }
+  | { readonly kind: 'all-of' | 'any-of'; readonly permissions: readonly CompiledPermission[] }
+  | { readonly kind: 'not'; readonly permission: CompiledPermission };

@@ -1,5 +1,11 @@
 import type { Representation } from './serializer.js';
 
+/** The media type of bodies. */
+export const JSON_MEDIA_TYPE = 'application/json';
+
+/** The media type of errors with `errorFormat: 'problem'` (RFC 9457). */
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
 /** The query parameter that selects a format, in models with other renderers than JSON. */
 export const FORMAT_PARAMETER = 'format';
 

@@ -1,5 +1,5 @@
 import type { FieldErrors, Json } from '../errors/rest-exception.js';
-import type { Actor } from '../schema/actor.js';
+import type { Actor } from '../schema/caller.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
 
 /** The serialized JSON object of a row. */

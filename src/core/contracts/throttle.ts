@@ -1,4 +1,4 @@
-import type { Actor } from '../schema/actor.js';
+import type { Actor } from '../schema/caller.js';
 
 /** The rate limit of a model for each caller. */
 export interface Throttle {

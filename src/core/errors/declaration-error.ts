@@ -14,9 +14,13 @@ export interface DeclarationProblem {
  * `Post.filterFields[2]: "titel" is not a field of Post. Did you mean "title"?`
  */
 export class DeclarationError extends Error {
-  constructor(readonly problems: readonly DeclarationProblem[]) {
+  declare readonly problems: readonly DeclarationProblem[];
+
+  constructor(problems: readonly DeclarationProblem[]) {
     super(DeclarationError.text(problems));
     this.name = 'DeclarationError';
+    // Not enumerable: Node and loggers print the members of an error behind its message, which has all problems already.
+    Object.defineProperty(this, 'problems', { value: problems });
   }
 
   private static text(problems: readonly DeclarationProblem[]): string {

@@ -1,12 +1,21 @@
-import type { FieldErrors, Json, RestException } from '../errors/rest-exception.js';
 import type { ValidatorColumns } from '../contracts/conditional.js';
-import type { Column } from '../schema/column.js';
-import type { Condition } from './condition.js';
 import type { CursorPosition } from '../contracts/pagination.js';
-import type { ColumnPair, ToOneRelation } from '../schema/relation.js';
-import type { Requester } from '../contracts/requester.js';
-import type { OrderTerm, ResourceSchema } from '../schema/resource-schema.js';
 import type { Row } from '../contracts/serializer.js';
+import type { FieldErrors, Json, RestException } from '../errors/rest-exception.js';
+import type { Column } from '../schema/column.js';
+import type { ColumnPair, ToOneRelation } from '../schema/relation.js';
+import type { OrderTerm, ResourceSchema } from '../schema/resource-schema.js';
+import type { Condition } from './condition.js';
+
+/** The client on whose behalf rows are read and written. */
+export interface Requester {
+  /** True once the client has disconnected. Polled while statements run, so it must be cheap. */
+  isAborted(): boolean;
+  /** Identifies the caller, to limit the connections of each; undefined for the application itself. */
+  readonly caller: string | undefined;
+  /** The request of the HTTP library. */
+  readonly call?: { readonly method: string; readonly request: object } | undefined;
+}
 
 /** Tests whether a row exists. */
 export interface ExistsPlan {
@@ -169,8 +178,8 @@ export interface TransactionHooks {
 /** A callback inside the transaction that has written these rows, with their final values; an error rolls it back. */
 export type CompletedRows = (rows: readonly Row[], transaction: object) => Promise<void>;
 
-export interface CreatePlan {
-  readonly kind: 'create';
+/** What the plans of a new row and of an update have in common. */
+interface WrittenRow {
   readonly resource: ResourceSchema;
   readonly requester?: Requester | undefined;
   readonly values: FieldValues;
@@ -180,44 +189,33 @@ export interface CreatePlan {
   readonly errors: FieldErrors;
   readonly keys: readonly KeyCheck[];
   readonly hiddenKeys: readonly HiddenKey[];
-  /** Rejected unless both references lead to the same row. */
+  /** Of a new row both references have to lead to the same row; of an update, the one that differs from the stored value is written. */
   readonly duplicateReferences?: readonly DuplicateReference[];
   /** Values of columns from the URL. */
   readonly fixed: readonly ColumnValue[];
-  /** Values of columns from the application. */
-  readonly added: readonly ColumnValue[];
-  /** The condition that the written row must satisfy. */
-  readonly where: Condition;
   readonly hooks: TransactionHooks;
   readonly completed?: CompletedRows | undefined;
 }
 
-export interface UpdatePlan {
+export interface CreatePlan extends WrittenRow {
+  readonly kind: 'create';
+  /** Values of columns from the application. */
+  readonly added: readonly ColumnValue[];
+  /** The condition that the written row must satisfy. */
+  readonly where: Condition;
+}
+
+export interface UpdatePlan extends WrittenRow {
   readonly kind: 'update';
-  readonly resource: ResourceSchema;
-  readonly requester?: Requester | undefined;
   /** The condition that selects the row, evaluated before the update. */
   readonly where: Condition;
   /** The update resolves to undefined if it is not met. */
   readonly expected?: Expectation | undefined;
   /** The condition that the updated row must satisfy, without the key, which changes with the other side of a junction. */
   readonly after: Condition;
-  readonly values: FieldValues;
-  /** The raw body, if known. */
-  readonly sent?: Readonly<Record<string, unknown>> | undefined;
-  /** Validation errors of the other fields. The adapter adds those that depend on rows, and rejects with all of them. */
-  readonly errors: FieldErrors;
-  readonly keys: readonly KeyCheck[];
-  readonly hiddenKeys: readonly HiddenKey[];
-  /** For each, the reference that differs from the stored value is written. */
-  readonly duplicateReferences?: readonly DuplicateReference[];
   /** The fields that the URL sets. */
   readonly given: ReadonlySet<string>;
-  /** Values of columns from the URL. */
-  readonly fixed: readonly ColumnValue[];
   readonly mayView: ViewCheck;
-  readonly hooks: TransactionHooks;
-  readonly completed?: CompletedRows | undefined;
 }
 
 /** Whether the caller may view a model, so that an error may name it as referring to the row. */

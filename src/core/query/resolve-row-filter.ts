@@ -5,8 +5,10 @@ import type { Column } from '../schema/column.js';
 import type { Relation } from '../schema/relation.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
 import { comparesSeveral, LOOKUP_RULES, LOOKUPS } from './lookups.js';
-import type { RowFilter } from './row-filter.js';
-import { parseStored } from '../values/parse-compared.js';
+import { didYouMean } from '../errors/declaration-error.js';
+import { isSourced } from './row-filter.js';
+import type { RowFilter, SourcedFilter } from './row-filter.js';
+import { parseStored } from '../values/parse-text.js';
 import { parseValue } from '../values/parse-value.js';
 
 /** A value in a declared row filter that its column cannot hold. */
@@ -19,6 +21,33 @@ export class UnfitValue extends Error {
   }
 }
 
+/** A path in a declared row filter that its model does not have. */
+export class UnknownPath extends Error {
+  /** What is wrong, and where. */
+  readonly what: string;
+  readonly repair: string;
+  private source: string | undefined;
+
+  constructor(path: string, step: string, { label, columns, relations }: ResourceSchema) {
+    super();
+    this.name = 'UnknownPath';
+    const [name = step] = step.split('.');
+    this.what = `where("${path}", …) leads nowhere: "${name}" is neither a column nor a relation of ${label}`;
+    this.repair = didYouMean(name, [
+      ...[...columns.values()].map((column) => column.path),
+      ...relations.keys(),
+    ]);
+    this.message = `${this.what}. ${this.repair}`;
+  }
+
+  /** Adds the class whose filter it is, once. */
+  attribute(source: string): void {
+    if (this.source !== undefined) return;
+    this.source = source;
+    this.message = `${source}: ${this.what}. ${this.repair}`;
+  }
+}
+
 /**
  * Resolves a row filter of the application against the compiled model. Hidden columns are allowed; a to-many relation means:
  * at least one related row.
@@ -28,18 +57,31 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: ResourceSc
   if (filter === 'all') return ALWAYS;
   switch (filter.kind) {
     case 'and':
-      return conjunction(filter.filters.map((each) => resolveRowFilter(each, resource)));
+      return isSourced(filter) ? resolveSourced(filter, resource) : resolveAll(filter.filters, resource);
     case 'or':
       return disjunction(filter.filters.map((each) => resolveRowFilter(each, resource)));
     case 'not':
       return { kind: 'not', condition: resolveRowFilter(filter.filter, resource) };
     case 'where':
-      return resolveComparison(filter, resource);
+      return resolveStep(filter.path, filter, { resource, hops: [] });
     default:
       // Returned as it is, it would be used as a condition, and its text as SQL.
       throw new Error(
         `A filter of rows is none: ${JSON.stringify(filter satisfies never)}. Make it by where(), and(), or() and not(), and wait for what it is made of.`,
       );
+  }
+}
+
+function resolveAll(filters: readonly RowFilter[], resource: ResourceSchema): Condition {
+  return conjunction(filters.map((each) => resolveRowFilter(each, resource)));
+}
+
+function resolveSourced(filter: SourcedFilter, resource: ResourceSchema): Condition {
+  try {
+    return resolveAll(filter.filters, resource);
+  } catch (error) {
+    if (error instanceof UnknownPath) error.attribute(filter.source);
+    throw error;
   }
 }
 
@@ -50,18 +92,11 @@ interface FilterTarget {
   readonly hops: readonly Relation[];
 }
 
-function resolveComparison(filter: WhereFilter, resource: ResourceSchema): Condition {
-  return resolveStep(filter.path, filter, { resource, hops: [] });
-}
-
 function resolveStep(path: string, filter: WhereFilter, place: FilterTarget): Condition {
   const column = [...place.resource.columns.values()].find((each) => each.path === path);
   if (column) return toCondition({ hops: place.hops, column }, filter);
   const relation = relationAt(path, place.resource);
-  if (!relation)
-    throw new Error(
-      `"${filter.path}" leads nowhere in ${place.resource.label}. Name a column, or relations and a column with dots between them.`,
-    );
+  if (!relation) throw new UnknownPath(filter.path, path, place.resource);
   const rest = path.slice(relation.name.length + 1);
   if (relation.kind === 'one-to-many' || relation.kind === 'many-to-many') {
     const inner =

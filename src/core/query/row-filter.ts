@@ -1,4 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
+import type { PathOf } from '../schema/entity-paths.js';
 import type { Lookup } from './lookups.js';
 
 /**
@@ -16,11 +17,16 @@ export type RowFilter =
   | { readonly kind: 'not'; readonly filter: RowFilter };
 
 /**
- * Creates a filter by a column. With two arguments the lookup is `exact`.
+ * Creates a filter by a column. With two arguments the lookup is `exact`. With the class of the entity, TypeScript checks the
+ * path, of at most three steps: `where<Ticket>('owner', actor.id)`.
  * @throws TypeError for the value undefined
  */
 export function where(path: string, lookup: Lookup, value: Json): RowFilter;
 export function where(path: string, value: Json): RowFilter;
+export function where<Entity extends object>(
+  path: PathOf<Entity>,
+  ...args: readonly [value: Json] | readonly [lookup: Lookup, value: Json]
+): RowFilter;
 export function where(path: string, ...args: readonly [Json] | readonly [Lookup, Json]): RowFilter {
   const [first, second] = args;
   const [lookup, value] =
@@ -41,4 +47,15 @@ export function and(...filters: readonly RowFilter[]): RowFilter {
 /** The disjunction of filters; without filters, no row. */
 export function or(...filters: readonly RowFilter[]): RowFilter {
   return { kind: 'or', filters };
+}
+
+/** A filter with the name of the class that has made it, for errors. */
+export type SourcedFilter = Extract<RowFilter, { filters: unknown }> & { readonly source: string };
+
+export function withSource(filter: RowFilter, source: string): SourcedFilter {
+  return { kind: 'and', filters: [filter], source };
+}
+
+export function isSourced(filter: RowFilter): filter is SourcedFilter {
+  return 'source' in filter;
 }

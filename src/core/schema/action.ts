@@ -1,6 +1,6 @@
 import type { Method, Operation } from './operation.js';
 import type { FieldDescription } from '../contracts/field-description.js';
-import type { CompiledPermission } from '../contracts/compiled-permission.js';
+import type { CompiledPermission } from '../contracts/permission.js';
 
 /** Routes that an action can handle: one of its own, or a nested one instead of the default. */
 export type ActionRouteKind =

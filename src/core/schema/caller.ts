@@ -1,4 +1,8 @@
-import type { Actor } from './actor.js';
+/**
+ * The authenticated user, as the application's authentication has set it on the request; null for an anonymous caller. Its
+ * permissions are read by `PermissionSource` only.
+ */
+export type Actor = object | null;
 
 /** The actor and the client address, as determined by the application's proxy setting. */
 export interface Caller {

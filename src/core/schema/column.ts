@@ -1,5 +1,5 @@
 import type { Json } from '../errors/rest-exception.js';
-import type { Outcome } from './parse-result.js';
+import type { Outcome } from '../values/parse-result.js';
 import type { DataType } from './data-type.js';
 
 /** A column of a table, as described by the adapter. `id` is its name in the database, unique in its table. */

@@ -1,9 +1,8 @@
+import type { DeleteEffect } from './resource-schema.js';
 import type { Json } from '../errors/rest-exception.js';
-import type { Column } from './column.js';
 import type { NullsPlace } from '../query/condition.js';
+import type { Column } from './column.js';
 import type { DataType } from './data-type.js';
-import type { Exposure } from './exposure.js';
-import type { DeleteEffect } from './delete-effect.js';
 import type { ValueRules } from './value-rules.js';
 
 /** A column with its metadata in the entity. */
@@ -181,3 +180,25 @@ export interface ModelDescription {
   readonly given: readonly unknown[];
   readonly dataSource: string;
 }
+
+/** The exposure of a property by decorators of class-transformer. */
+export interface Exposure {
+  /** Whether `instanceToPlain` includes it. */
+  readonly readable: boolean;
+  /** Whether `plainToInstance` accepts it. */
+  readonly writable: boolean;
+  /** Ignored effects of the decorators, each as a predicate that follows the property's name: `is renamed …`. */
+  readonly ignoredEffects: readonly string[];
+}
+
+/** A class, whatever the arguments of its constructor. */
+export type ExposedClass = abstract new (...given: never[]) => object;
+
+/**
+ * Determines the exposure of the properties of a class with sample values for each of them. Properties without decorators
+ * are omitted.
+ */
+export type ReadExposures = (
+  type: ExposedClass,
+  samples: ReadonlyMap<string, readonly unknown[]>,
+) => ReadonlyMap<string, Exposure>;

@@ -148,6 +148,17 @@ export function linksOf(fields: readonly Field[]): readonly LinkField[] {
 export type Field =
   ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField | LabelsField;
 
+/** A text that is equal for the same readable fields. */
+export function readableKey(fields: readonly Field[]): string {
+  return JSON.stringify(readableNames(fields));
+}
+
+function readableNames(fields: readonly Field[]): readonly unknown[] {
+  return fields
+    .filter(({ readable }) => readable)
+    .map((field) => (field.kind === 'embedded' ? [field.name, readableNames(field.fields)] : field.name));
+}
+
 /** The ids of the columns that a field of a body writes, including those of a relation. */
 export function writtenColumns(field: Field): readonly string[] {
   switch (field.kind) {

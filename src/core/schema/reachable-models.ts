@@ -1,4 +1,4 @@
-import type { Field, ReverseOneField, ToOneField } from './field.js';
+import type { ReverseOneField, ToOneField } from './field.js';
 import type { ObjectLabel } from './object-label.js';
 import { resourceOf } from './resource.js';
 import type { Resource } from './resource.js';
@@ -13,15 +13,11 @@ export interface LabelledField {
 /** The readable fields whose objects have labels in those of this model. */
 export function labelledFields(resource: Resource): readonly LabelledField[] {
   return resource.fields.flatMap((field) => {
-    if (!isReference(field) || !field.readable) return [];
+    if ((field.kind !== 'to-one' && field.kind !== 'reverse-one') || !field.readable) return [];
     const target = resourceOf(field.relation.target);
     const { objectLabel: label } = target;
     return label && isReadableFrom(target, resource) ? [{ field, target, label }] : [];
   });
-}
-
-function isReference(field: Field): field is ToOneField | ReverseOneField {
-  return field.kind === 'to-one' || field.kind === 'reverse-one';
 }
 
 /** Whether values of a model may be in responses of another one: if it has an operation that reads them, behind no further guard. */

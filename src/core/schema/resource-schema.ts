@@ -1,14 +1,16 @@
-import type { CustomFilterRows } from '../contracts/custom-filter.js';
+import type { CustomFilterRows } from '../contracts/filters.js';
 import type { Condition, NullsPlace, Operand, TermMatch } from '../query/condition.js';
 import type { Lookup } from '../query/lookups.js';
-import type { ObjectLabel } from './object-label.js';
 import type { Column } from './column.js';
 import type { DataType } from './data-type.js';
-import type { DeleteEffect } from './delete-effect.js';
 import type { Field } from './field.js';
 import type { QueryLimits } from './limits.js';
+import type { ObjectLabel } from './object-label.js';
 import type { Operation } from './operation.js';
 import type { Relation, ToManyRelation, ToOneRelation } from './relation.js';
+
+/** What the deletion of a row does to those that refer to it: they are deleted, their foreign keys change, or they prevent it. */
+export type DeleteEffect = 'cascade' | 'change' | 'restrict';
 
 /** A model whose objects refer to those of another one by a foreign key. */
 export interface Referrer {
@@ -157,4 +159,12 @@ export interface ResourceSchema {
   readonly orderingNulls: boolean;
   /** The default order. Planning appends the key, so that a list's order is total. */
   readonly ordering: readonly OrderTerm[];
+}
+
+/** New names of query parameters by their default names: `{ search: 'q' }`. Given as `parameters`. */
+export type ParameterNames = Readonly<Record<string, string>>;
+
+/** The name of a query parameter in a model. */
+export function parameterName(name: string, { renamed }: Pick<ResourceSchema, 'renamed'>): string {
+  return renamed.get(name) ?? name;
 }

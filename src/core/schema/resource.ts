@@ -1,15 +1,13 @@
 import type { AuthenticationScheme } from '../contracts/authentication.js';
 import type { Bulk } from '../contracts/bulk.js';
-import type { CompiledPermission } from '../contracts/compiled-permission.js';
+import type { CompiledPermission } from '../contracts/permission.js';
 import type { CacheControl, Conditional } from '../contracts/conditional.js';
 import type { FieldSelection } from '../contracts/field-selection.js';
-import type { FilterBackend } from '../contracts/filter-backend.js';
-import type { GuardLike } from '../contracts/guard.js';
+import type { FilterBackend } from '../contracts/filters.js';
+import type { GuardLike, InterceptorLike, Piping } from '../contracts/enhancers.js';
 import type { ResourceHooks } from '../contracts/hooks.js';
 import type { Idempotency } from '../contracts/idempotency.js';
-import type { InterceptorLike } from '../contracts/interceptor.js';
 import type { Pagination } from '../contracts/pagination.js';
-import type { Piping } from '../contracts/pipe.js';
 import type { Renderer } from '../contracts/renderer.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { RequestCounter, Throttle } from '../contracts/throttle.js';

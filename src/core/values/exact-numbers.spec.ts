@@ -5,6 +5,7 @@ import {
   exactMember,
   ExactNumber,
   hasExactNumbers,
+  isParsedFrom,
   isSameJson,
   keepNumbers,
   parseJson,
@@ -149,6 +150,22 @@ describe('the texts of numbers', () => {
       true,
       true,
     ]);
+  });
+
+  test('are those of what a driver has parsed, rounded or as texts of integers', () => {
+    const json = parseJson('{"n":12345678901234567890,"list":[9007199254740992,1.0],"t":"1"}');
+    const parsed = (n: unknown, list: readonly unknown[], t: unknown = '1'): boolean =>
+      isParsedFrom(json, { n, list, t });
+    expect(parsed(12345678901234567890, [9007199254740992, 1])).toBe(true);
+    expect(parsed('12345678901234567890', ['9007199254740992', 1])).toBe(true);
+    expect(parsed('12345678901234567891', [9007199254740992, 1])).toBe(false);
+    expect(parsed(12345678901234567890, ['9007199254740993', 1])).toBe(false);
+    expect(parsed(12345678901234567890, [9007199254740992, '1'])).toBe(false);
+    expect(parsed(12345678901234567890, [9007199254740992, 1], 1)).toBe(false);
+    expect(isParsedFrom(json, {})).toBe(false);
+    expect(isParsedFrom(parseJson('[]'), {})).toBe(false);
+    expect(isParsedFrom(null, null)).toBe(true);
+    expect(isParsedFrom(null, {})).toBe(false);
   });
 
   test('of random numbers are all found', () => {

@@ -238,6 +238,30 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   );
 }
 
+/**
+ * Whether a value is what a driver makes of the JSON. Drivers round numbers, except that mysql2 makes texts of integers beyond 53 bits,
+ * where Node gives it their source (`JSON.parse` since Node 22).
+ */
+export function isParsedFrom(json: unknown, value: unknown): boolean {
+  if (json instanceof ExactNumber) return Object.is(value, json.valueOf()) || value === json.text;
+  if (typeof json === 'number') return Object.is(value, json) || value === unsafeIntegerText(json);
+  if (!isContainer(json) || !isContainer(value)) return Object.is(value, json);
+  const keys = Object.keys(json);
+  return (
+    Object.getPrototypeOf(json) === Object.getPrototypeOf(value) &&
+    keys.length === Object.keys(value).length &&
+    keys.every(
+      (key) =>
+        Object.hasOwn(value, key) &&
+        isParsedFrom(exactMember(json, key), (value as Record<PropertyKey, unknown>)[key]),
+    )
+  );
+}
+
+function unsafeIntegerText(value: number): string | undefined {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
 /** The number of a driver's text of an integer that JavaScript would round. */
 export function exactInteger(raw: unknown): ExactNumber | undefined {
   return typeof raw === 'string' && /^-?[1-9]\d{15,}$/.test(raw) && changes(raw)

@@ -1,6 +1,6 @@
-import type { Outcome } from '../schema/parse-result.js';
-
-export type { Outcome } from '../schema/parse-result.js';
+/** The result of parsing an input: a canonical value, or error messages for the client. */
+export type Outcome<Value> =
+  { readonly value: Value; readonly errors?: undefined } | { readonly errors: readonly string[] };
 
 export function valid<Value>(value: Value): Outcome<Value> {
   return { value };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DataType } from '../schema/data-type.js';
-import { parseText } from './parse-text.js';
+import { parseText, splitValues } from './parse-text.js';
 
 const INT: DataType = { kind: 'integer', min: -100, max: 100 };
 const BIGINT: DataType = { kind: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n };
@@ -106,4 +106,32 @@ test.each<[text: string, type: DataType, message: string]>([
   ['x', { kind: 'enum', values: ['a'] }, '"x" is not a valid choice.'],
 ])('says what is wrong with %j for %j', (text, type, message) => {
   expect(parseText(text, type)).toEqual({ errors: [message] });
+});
+
+test.each<[text: string, values: readonly string[]]>([
+  ['', ['']],
+  ['a', ['a']],
+  ['a,b', ['a', 'b']],
+  ['a,,b,', ['a', '', 'b', '']],
+  [' a , b', [' a ', ' b']],
+  ['"a,b",c', ['a,b', 'c']],
+  ['c,"a,b"', ['c', 'a,b']],
+  ['"",""', ['', '']],
+  ['5",6"', ['5"', '6"']],
+  ['"a\\"b"', ['a"b']],
+  ['"a\\\\"', ['a\\']],
+  ['"a\\n"', ['a\\n']],
+  ['a\\,b', ['a\\', 'b']],
+])('%j holds %j', (text, values) => {
+  expect(splitValues(text)).toEqual({ value: values });
+});
+
+test.each<[text: string, message: string]>([
+  ['"', 'A quote is not closed.'],
+  ['"a,b', 'A quote is not closed.'],
+  ['"a\\"', 'A quote is not closed.'],
+  ['"a"b', 'Write a comma behind a quoted value.'],
+  ['x,"a" ,b', 'Write a comma behind a quoted value.'],
+])('%j is told: %s', (text, message) => {
+  expect(splitValues(text)).toEqual({ errors: [message] });
 });

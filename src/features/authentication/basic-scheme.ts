@@ -3,16 +3,15 @@ import type {
   BasicAuthentication,
   SchemeOutcome,
 } from '../../core/contracts/authentication.js';
-import { isPromise } from '../../core/maybe-promise.js';
-import type { MaybePromise } from '../../core/maybe-promise.js';
-import { parseBasicCredentials } from './basic-credentials.js';
-import { statusOfError } from './error-status.js';
+import { settleMaybe } from '../../core/maybe-promise.js';
 import {
+  parseBasicCredentials,
   challengeFor,
   credentialsSource,
   isPresented,
   wrongCredentialsMessage,
-} from './presented-credentials.js';
+} from './credentials.js';
+import { statusOfError } from './run-scheme.js';
 
 /** HTTP Basic with credentials that a function of the application verifies. */
 export function basicScheme({ verify, challenge }: BasicAuthentication): AuthenticationScheme {
@@ -28,7 +27,9 @@ export function basicScheme({ verify, challenge }: BasicAuthentication): Authent
     authenticate: (request) => {
       if (!isPresented(request, credentials)) return NONE;
       const given = parseBasicCredentials(request.headers.authorization);
-      return given ? toOutcome(() => verify(given.username, given.password)) : WRONG;
+      return given
+        ? settleMaybe(() => verify(given.username, given.password), outcomeOf, outcomeOfError)
+        : WRONG;
     },
   };
 }
@@ -36,24 +37,11 @@ export function basicScheme({ verify, challenge }: BasicAuthentication): Authent
 const NONE: SchemeOutcome = { kind: 'none' };
 const WRONG: SchemeOutcome = { kind: 'wrong' };
 
-type Verified = object | null | undefined | false;
-
-/** Throws or rejects with an error of the function, except for Nest's `UnauthorizedException`. */
-function toOutcome(verify: () => Verified | Promise<Verified>): MaybePromise<SchemeOutcome> {
-  try {
-    const verified = verify();
-    return isPromise(verified)
-      ? Promise.resolve(verified).then(outcomeOf, outcomeOfError)
-      : outcomeOf(verified);
-  } catch (error) {
-    return outcomeOfError(error);
-  }
-}
-
 function outcomeOf(actor: unknown): SchemeOutcome {
   return typeof actor === 'object' && actor !== null ? { kind: 'actor', actor } : WRONG;
 }
 
+/** Throws an error of the function, except for Nest's `UnauthorizedException`. */
 function outcomeOfError(error: unknown): SchemeOutcome {
   if (statusOfError(error) === 401) return WRONG;
   throw error instanceof Error ? error : new Error('The verify function failed');

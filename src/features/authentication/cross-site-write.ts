@@ -1,7 +1,7 @@
 import type { AuthenticationScheme, LibraryRequest } from '../../core/contracts/authentication.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
-import { authorizationScheme } from './presented-credentials.js';
+import { authorizationScheme } from './credentials.js';
 import { runScheme } from './run-scheme.js';
 
 /** What a browser says of the origin of a request. */

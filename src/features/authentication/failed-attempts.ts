@@ -1,5 +1,9 @@
+import type { SchemeOutcome } from '../../core/contracts/authentication.js';
 import { AuthenticationUnavailable, Throttled } from '../../core/errors/http-exceptions.js';
+import { evictOldest } from '../../core/evict-oldest.js';
+import { isPromise } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
+import { REMEMBERED_CALLERS } from '../../core/schema/limits.js';
 
 interface WaitingAttempt {
   readonly admit: () => void;
@@ -7,7 +11,7 @@ interface WaitingAttempt {
 }
 
 /** The limit of rejected credentials within a time window in milliseconds. */
-export interface RefusalLimit {
+interface RefusalLimit {
   readonly limit: number;
   readonly ttl: number;
 }
@@ -17,7 +21,7 @@ export interface RefusalLimit {
  * never exceeds the limit, so that concurrent guesses are no more than sequential ones: a check that could exceed it
  * waits until a running one has ended.
  */
-export class Attempts {
+class Attempts {
   private refusals: number[] = [];
   private checking = 0;
   private shutUntil = 0;
@@ -126,5 +130,86 @@ export class Attempts {
 
   private shutError(now: number): Throttled | undefined {
     return this.shutUntil > now ? new Throttled(Math.ceil((this.shutUntil - now) / 1000)) : undefined;
+  }
+}
+
+/** A started check of credentials. The caller must end it with its outcome. */
+export interface CredentialCheck {
+  end(outcome: SchemeOutcome['kind']): void;
+}
+
+export interface KeyRules extends RefusalLimit {
+  /** True if a successful check resets the count of failed ones. */
+  readonly clearedBySuccess: boolean;
+}
+
+/** Failed attempts by address, or by user name and address, with a bounded number of keys. */
+export class AttemptsByKey {
+  /** Ordered by last check, so that the least recently used key is evicted first. */
+  private readonly known = new Map<string, Attempts>();
+
+  constructor(private readonly rules: KeyRules) {}
+
+  get size(): number {
+    return this.known.size;
+  }
+
+  /** Throws 429 while the key is locked out. */
+  refuseShut(key: string): void {
+    this.known.get(key)?.refuseShut(performance.now());
+  }
+
+  /** Throws or rejects with 429 if too many credentials have been rejected, and with 503 at the deadline `ends`. */
+  begin(key: string, ends: number): MaybePromise<CredentialCheck> {
+    const attempts = this.of(key);
+    const abandon = (error: unknown): never => {
+      this.settle(key, attempts, performance.now());
+      throw error;
+    };
+    try {
+      const waiting = attempts.begin(performance.now(), ends);
+      return isPromise(waiting)
+        ? waiting.then(() => this.checkOf(key, attempts), abandon)
+        : this.checkOf(key, attempts);
+    } catch (error) {
+      return abandon(error);
+    }
+  }
+
+  private checkOf(key: string, attempts: Attempts): CredentialCheck {
+    return {
+      end: (outcome) => {
+        const now = performance.now();
+        if (outcome === 'actor' && this.rules.clearedBySuccess) attempts.forget();
+        if (outcome === 'wrong') attempts.refuse(now);
+        else attempts.end(now);
+        this.settle(key, attempts, now);
+      },
+    };
+  }
+
+  /** Applies a lockout that another process has reported. */
+  shut(key: string, milliseconds: number): void {
+    this.of(key).shut(performance.now() + milliseconds);
+  }
+
+  private of(key: string): Attempts {
+    const known = this.known.get(key);
+    if (known) return known;
+    const attempts = new Attempts(this.rules);
+    this.keep(key, attempts);
+    return attempts;
+  }
+
+  /** Removes attempts that no longer have an effect. */
+  private settle(key: string, attempts: Attempts, now: number): void {
+    if (this.known.get(key) !== attempts) return;
+    this.known.delete(key);
+    if (!attempts.isIdle(now)) this.keep(key, attempts);
+  }
+
+  private keep(key: string, attempts: Attempts): void {
+    this.known.set(key, attempts);
+    evictOldest(this.known, REMEMBERED_CALLERS);
   }
 }

@@ -5,19 +5,19 @@ import type {
   LibraryRequest,
   SchemeOutcome,
 } from '../../core/contracts/authentication.js';
-import type { Actor } from '../../core/schema/actor.js';
-import type { RunGuard } from '../../core/contracts/guard.js';
+import type { Actor } from '../../core/schema/caller.js';
+import type { RunGuard } from '../../core/contracts/enhancers.js';
 import { isPromise, mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { parseBasicCredentials } from './basic-credentials.js';
 import {
+  parseBasicCredentials,
   challengeFor,
   isBasic,
   isPresented,
   credentialsSource,
   wrongCredentialsMessage,
-} from './presented-credentials.js';
-import { statusOfError } from './error-status.js';
+} from './credentials.js';
+import { statusOfError } from './run-scheme.js';
 
 interface GuardRequest extends LibraryRequest {
   user?: unknown;

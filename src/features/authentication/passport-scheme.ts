@@ -7,20 +7,18 @@ import type {
   SchemeOutcome,
 } from '../../core/contracts/authentication.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { parseBasicCredentials } from './basic-credentials.js';
 import {
+  parseBasicCredentials,
   challengeFor,
   isBasic,
   isPresented,
   credentialsSource,
   wrongCredentialsMessage,
-} from './presented-credentials.js';
-import { statusOfError } from './error-status.js';
+} from './credentials.js';
+import { statusOfError } from './run-scheme.js';
 
 /** The part of Passport that is used here; an optional peer dependency. */
 export interface PassportLike {
-  /** The strategy registered under a name; undocumented in Passport. */
-  _strategy?(name: string): unknown;
   authenticate(
     strategy: string,
     options: { session: false },
@@ -28,10 +26,14 @@ export interface PassportLike {
   ): (request: LibraryRequest, response: unknown, next: (error?: unknown) => void) => void;
 }
 
-/** An authentication scheme that runs a Passport strategy. */
+/**
+ * An authentication scheme that runs a Passport strategy. `isRegistered`: whether Passport has a strategy of a name; undefined
+ * where it does not tell.
+ */
 export function passportScheme(
   { name, credentials }: NamedAuthentication,
   passport: PassportLike,
+  isRegistered: ((name: string) => boolean) | undefined,
 ): AuthenticationScheme {
   return {
     name: credentialsSource(credentials),
@@ -39,7 +41,7 @@ export function passportScheme(
     refusal: wrongCredentialsMessage(credentials),
     // A strategy may read cookies, too, as some of passport-jwt do.
     readsRequestAlone: true,
-    problem: () => unknownStrategy(name, passport),
+    problem: () => (isRegistered?.(name) === false ? unknownStrategy(name) : undefined),
     presented: (request) =>
       isPresented(request, credentials)
         ? {
@@ -89,8 +91,7 @@ function redirectedTo(reject: (cause: Error) => void): unknown {
 }
 
 /** Evaluated once the providers of the application exist, because strategies register in their constructors. */
-function unknownStrategy(name: string, passport: PassportLike): DeclarationProblem | undefined {
-  if (!passport._strategy || passport._strategy(name) !== undefined) return undefined;
+function unknownStrategy(name: string): DeclarationProblem {
   return {
     where: `authentication: '${name}'`,
     what: 'Passport knows no strategy of this name',

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { networkOf } from './client-network.js';
-import type { CredentialCheck } from './failed-attempts-by-key.js';
-import { RefusedCredentials } from './refused-credentials.js';
+import type { CredentialCheck } from './failed-attempts.js';
+import { networkOf, RefusedCredentials } from './refused-credentials.js';
 import type { PresentedCredentials } from './refused-credentials.js';
 
 const LIMITS = { perAddress: 3, perUser: 2, ttl: 60_000 };

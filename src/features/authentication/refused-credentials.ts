@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { RefusalLimits } from '../../core/contracts/authentication.js';
 import { isPromise, mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { AttemptsByKey } from './failed-attempts-by-key.js';
-import type { CredentialCheck } from './failed-attempts-by-key.js';
-import { networkOf } from './client-network.js';
+import { AttemptsByKey } from './failed-attempts.js';
+import type { CredentialCheck } from './failed-attempts.js';
+import { isIPv6 } from 'node:net';
 
 /**
  * Reports rejected credentials of an address to other processes, and resolves to the milliseconds for which the address is
@@ -93,4 +93,29 @@ export class RefusedCredentials {
 
 function keptName(username: string): string {
   return username.length <= KEPT_NAME ? username : createHash('sha256').update(username).digest('base64');
+}
+
+/**
+ * The groups of an IPv6 address that identify a network (/64): a client usually controls all addresses of its network.
+ */
+const NETWORK_GROUPS = 4;
+
+/** The network by which an address is counted: IPv4 as it is, also if mapped into IPv6, and IPv6 by its /64. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [before = '', after] = address.toLowerCase().split('%')[0]?.split('::') ?? [];
+  const head = groupsOf(before);
+  const tail = after === undefined ? [] : groupsOf(after);
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0');
+  const groups = [...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/** An IPv4 address at the end replaces two groups. */
+function groupsOf(text: string): readonly string[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
 }

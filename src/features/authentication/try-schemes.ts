@@ -3,15 +3,14 @@ import type {
   LibraryRequest,
   SchemeOutcome,
 } from '../../core/contracts/authentication.js';
-import { isPromise, mapMaybe } from '../../core/maybe-promise.js';
+import { mapMaybe, settleMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
 import type { RequestOrigin } from './cross-site-write.js';
-import { statusOfError } from './error-status.js';
-import type { CredentialCheck } from './failed-attempts-by-key.js';
-import { authorizationScheme } from './presented-credentials.js';
+import { statusOfError, runScheme } from './run-scheme.js';
+import type { CredentialCheck } from './failed-attempts.js';
+import { authorizationScheme } from './credentials.js';
 import type { RefusedCredentials } from './refused-credentials.js';
-import { runScheme } from './run-scheme.js';
 
 /** A request to be authenticated. */
 export interface AuthenticationRequest {
@@ -65,13 +64,7 @@ function endWith(
     check.end('none');
     throw error;
   };
-  let tried: MaybePromise<Tried>;
-  try {
-    tried = attempt();
-  } catch (error) {
-    return abandon(error);
-  }
-  return isPromise(tried) ? tried.then(end, abandon) : end(tried);
+  return settleMaybe(attempt, end, abandon);
 }
 
 function outcomeFor(owners: Presented['schemes'], tried: Tried): SchemeOutcome['kind'] {

@@ -1,11 +1,14 @@
 import type { Bulk } from '../../core/contracts/bulk.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import { BulkWriteError } from '../../core/errors/bulk-write-error.js';
-import type { BulkStepError } from '../../core/errors/bulk-write-error.js';
+import {
+  BulkWriteError,
+  emptyFieldErrors,
+  isRestException,
+  NON_FIELD_ERRORS,
+} from '../../core/errors/rest-exception.js';
+import type { BulkStepError, FieldErrors } from '../../core/errors/rest-exception.js';
 import { InvalidInput, InvalidItems } from '../../core/errors/http-exceptions.js';
-import { emptyFieldErrors, isRestException, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
-import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import { inSlices } from '../../core/event-loop.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';

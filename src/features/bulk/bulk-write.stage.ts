@@ -5,25 +5,33 @@ import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { InvalidInput, PreconditionFailed } from '../../core/errors/http-exceptions.js';
 import { NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
+import type { Json } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { conjunction, equalsAsKey } from '../../core/query/condition.js';
-import type { CompletedRows, CreatePlan, UpsertPlan } from '../../core/query/plan.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import type {
+  CompletedRows,
+  CreatePlan,
+  UpsertPlan,
+  ColumnValue,
+  FieldValues,
+} from '../../core/query/plan.js';
+import type { Column } from '../../core/schema/column.js';
+import type { Field } from '../../core/schema/field.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
+import type { ToOneRelation } from '../../core/schema/relation.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { foldFieldSelection } from '../../request/parse/list-parameters.js';
-import { requireObject, withBody } from '../../request/request-input.js';
-import type { JsonObject } from '../../request/request-input.js';
-import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
-import { upsertedValues } from '../../request/plan/plan-upsert.js';
+import { foldFieldSelection, rejectParametersExcept } from '../../request/parse/query-parameters.js';
 import {
   givenFieldsWith,
   planCreate,
   planUpdate,
   withAliases,
   withSupplied,
+  suppliedFields,
 } from '../../request/plan/plan-write.js';
-import { suppliedFields } from '../../request/plan/supplied-fields.js';
-import { WrittenRows } from '../../request/represent-written-rows.js';
+import { WrittenRows } from '../../request/represent-row.js';
+import { requireObject, withBody } from '../../request/request-input.js';
+import type { JsonObject } from '../../request/request-input.js';
 import type { OperationResult, RestContext, Stage } from '../../request/rest-context.js';
 import { hasWriteCondition } from '../conditional-requests/precondition.stages.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
@@ -32,6 +40,81 @@ import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.sta
 import { errorsAt, itemErrors, planItems, assertItemCount, REPEATED, writeBatch } from './batch.js';
 import { changeMany, deleteMany } from './change-many.js';
 import type { ChangeServices } from './change-many.js';
+
+/**
+ * The values that identify the existing row of an upsert; undefined if one of these fields is absent or null, because
+ * nothing equals null.
+ */
+function upsertedValues(
+  { resource, values, fixed, added }: CreatePlan,
+  names: readonly string[],
+): readonly ColumnValue[] | undefined {
+  const identifying: ColumnValue[] = [];
+  for (const name of names) {
+    const field = resource.fieldsByName.get(name);
+    const columns = columnsOfField(field);
+    if (!field || columns.length === 0) return undefined;
+    const bodyValues = bodyValuesOf(field, values);
+    for (const [index, column] of columns.entries()) {
+      // In the precedence of a new row: URL, then application, then body.
+      const higher = [...fixed, ...added].find((each) => each.column.id === column.id)?.value;
+      const given = bodyValues[index];
+      // No row is named by both together: the error of a new row is reported.
+      if (columns.length > 1 && isDefinite(higher) && isDefinite(given) && String(higher) !== String(given))
+        return undefined;
+      const value = higher ?? given;
+      const stored = storedValue(value, column);
+      if (stored === null) return undefined;
+      identifying.push({ column, value: stored });
+    }
+  }
+  return identifying;
+}
+
+function isDefinite(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null;
+}
+
+function columnsOfField(field: Field | undefined): readonly Column[] {
+  switch (field?.kind) {
+    case 'column':
+      return [field.column];
+    case 'to-one':
+      return field.relation.on.map(({ near }) => near);
+    default:
+      return [];
+  }
+}
+
+/**
+ * Rows are matched by the value that a transformer stores. Null if there is no value, or if the transformer stores none or
+ * throws, which is then an error of the body.
+ */
+function storedValue(value: Json | undefined, { transform }: Column): Json {
+  if (value === undefined || value === null) return null;
+  if (!transform) return value;
+  const outcome = transform.stored(value);
+  return outcome.errors ? null : outcome.value;
+}
+
+/** The values of the columns of a field, or of the foreign key column that bodies may use instead. */
+function bodyValuesOf(field: Field, values: FieldValues): readonly Json[] {
+  const given = values.get(field.name);
+  if (given !== undefined && given !== null)
+    return field.kind === 'to-one' ? columnsOfKey(given as readonly Json[], field.relation) : [given as Json];
+  const byColumn =
+    field.kind === 'to-one' && field.foreignKeyAlias !== undefined
+      ? values.get(field.foreignKeyAlias)
+      : undefined;
+  return byColumn === undefined || byColumn === null ? [] : [byColumn as Json];
+}
+
+/** The values of a key in the order of the relation's columns. */
+function columnsOfKey(key: readonly Json[], { on, target, byKey }: ToOneRelation): readonly Json[] {
+  return byKey
+    ? on.map(({ far }) => key[target.key.columns.findIndex(({ id }) => id === far.id)] ?? null)
+    : key;
+}
 
 /** The services of the pipeline that bulk writes use. */
 export interface BulkServices extends ChangeServices {
@@ -122,7 +205,10 @@ async function createMany(
   const value = await written.represent(rows);
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
-  return Array.isArray(body) ? { ...result, value } : { ...result, value: value[0], ...createdKey(rows) };
+  if (Array.isArray(body)) return { ...result, value };
+  const [row] = rows;
+  // For `Location`: an updated object has none.
+  return { ...result, value: value[0], ...(row && row.changed !== true && { key: row.key }) };
 }
 
 /** True if existing objects are to be updated. Throws 400. */
@@ -141,11 +227,6 @@ export function parseUpsert(
 
 async function selectShape(context: RestContext, selector: FieldSelector): Promise<void> {
   if (context.resource.shape) await selectFields(selector, false)(context);
-}
-
-/** The key of a single created object, for `Location`; none if it was updated. */
-function createdKey([row]: readonly Row[]): Pick<OperationResult, 'key'> {
-  return row && row.changed !== true ? { key: row.key } : {};
 }
 
 async function writeItems(

@@ -2,25 +2,83 @@ import { isDeepStrictEqual } from 'node:util';
 import { KEYS_PARAMETER } from '../../core/contracts/bulk.js';
 import type { Bulk } from '../../core/contracts/bulk.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
+import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filters.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import type { BulkStepError } from '../../core/errors/bulk-write-error.js';
+import type { BulkStepError, Json } from '../../core/errors/rest-exception.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
-import type { Json } from '../../core/errors/rest-exception.js';
+import { emptyFieldErrors, isRestException } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { ListPlan, PagePlan } from '../../core/query/plan.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
-import { foldFieldSelection, foldLists } from '../../request/parse/list-parameters.js';
+import {
+  foldFieldSelection,
+  foldLists,
+  rejectParametersExcept,
+} from '../../request/parse/query-parameters.js';
 import { selectParameters, parameterValues } from '../../request/parse/parse-query-string.js';
-import { rejectParametersExcept } from '../../request/parse/unknown-parameters.js';
 import { keyCondition } from '../../request/plan/row-conditions.js';
 import type { RestContext } from '../../request/rest-context.js';
-import { assertNoIgnoredParameters } from '../filtering/ignored-parameters.js';
 import { planRowsOf, queriedResource } from '../filtering/plan-rows.stage.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
+
+/**
+ * Rejects parameters that exclude no row, and values overridden by a later one of the same parameter: a bulk write must
+ * not select more rows than intended. Parameters of an ordering need not exclude rows.
+ */
+async function assertNoIgnoredParameters(
+  context: FilterContext,
+  backends: readonly FilterBackend[],
+): Promise<void> {
+  const { resource, parameters, values } = context;
+  const errors = emptyFieldErrors();
+  for (const backend of backends) {
+    const names = (backend.parameters?.(resource) ?? []).filter((name) => parameters.has(name));
+    if (names.length === 0) continue;
+    const { rows, order } = await backend.filter(context);
+    if (order) continue;
+    for (const name of names) {
+      if (isDeepStrictEqual(rows, await filterRows(backend, without(name, context))))
+        errors[name] = ['This parameter leaves no object out.'];
+      else if (
+        values(name).length > 1 &&
+        isDeepStrictEqual(rows, await filterRows(backend, once(name, context)))
+      )
+        errors[name] = ['Give this parameter once.'];
+    }
+  }
+  if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+}
+
+/** `refused` if the backend rejects the parameters without the removed one. */
+async function filterRows(
+  backend: FilterBackend,
+  context: FilterContext,
+): Promise<FilterResult['rows'] | 'refused'> {
+  try {
+    return (await backend.filter(context)).rows;
+  } catch (error) {
+    if (!isRestException(error)) throw error;
+    return 'refused';
+  }
+}
+
+function without(left: string, context: FilterContext): FilterContext {
+  const { parameters, values } = context;
+  return {
+    ...context,
+    parameters: new Map([...parameters].filter(([name]) => name !== left)),
+    values: (name) => (name === left ? [] : values(name)),
+  };
+}
+
+/** The parameter with its last value only. */
+function once(repeated: string, context: FilterContext): FilterContext {
+  const { values } = context;
+  return { ...context, values: (name) => (name === repeated ? values(name).slice(-1) : values(name)) };
+}
 
 /** The objects selected by a request, and the data for the error of a missing one. */
 export interface SelectedObjects {

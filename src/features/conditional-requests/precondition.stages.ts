@@ -19,8 +19,15 @@ import { writeJson } from '../../core/values/exact-numbers.js';
 import { objectCondition } from '../../request/plan/row-conditions.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import { parseHttpDate } from './http-date.js';
-import { etagFor, etagIn, objectView, parseEntityTags, versionIn, viewToRead } from './validators.js';
+import {
+  parseHttpDate,
+  etagFor,
+  etagIn,
+  objectView,
+  parseEntityTags,
+  versionIn,
+  viewToRead,
+} from './validators.js';
 import type { EntityTag, HeaderOf, ObjectView } from './validators.js';
 
 const CHANGING_OPERATIONS: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];

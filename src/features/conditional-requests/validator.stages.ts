@@ -1,17 +1,17 @@
 import { validatorColumnsOf, validatorValuesIn } from '../../core/contracts/conditional.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import type { CacheControl } from '../../core/contracts/conditional.js';
 import { NotFound, PreconditionFailed } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import { writeJson } from '../../core/values/exact-numbers.js';
+import { chooseForm } from '../../execution/choose-read.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { planRetrieve } from '../../request/plan/row-conditions.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import { isWrittenByDatabase, jsonOutput } from '../../request/represent-row.js';
-import { parseHttpDate } from './http-date.js';
+import { jsonOutput } from '../../request/represent-row.js';
 import {
+  parseHttpDate,
   etagFor,
   etagIn,
   etagWithBody,
@@ -70,7 +70,7 @@ function validatorsOf(
   { adapter, validatorValues, content }: ValidatorSource,
 ): Validators {
   const { resource } = context;
-  const isDated = isWrittenByDatabase(context) && adapter.readsAsStored(resource);
+  const isDated = chooseForm(context) === 'stored' && adapter.readsAsStored(resource);
   return {
     ETag: quoteTag(etagFor(objectView(context, adapter), validatorValues, content)),
     ...(isDated ? lastModified(resource, validatorValues, Date.now()) : {}),
@@ -92,8 +92,9 @@ export function withCacheHeaders(response: RestResponse, context: RestContext): 
   if (status >= 300) return response;
   const { isReading, actor } = context;
   const { cacheControl } = context.route.resource;
-  const cached: Validators =
-    isReading && cacheControl ? { 'Cache-Control': cacheControlFor(cacheControl, actor) } : {};
+  // Anonymous responses may be cached by shared caches; those to an actor have a setting of their own.
+  const caching = actor === null ? cacheControl?.anonymous : cacheControl?.actors;
+  const cached: Validators = isReading && caching !== undefined ? { 'Cache-Control': caching } : {};
   const { ETag: tag, 'Last-Modified': date, ...others } = headers;
   if (tag === undefined) return cacheControl ? { ...response, headers: { ...headers, ...cached } } : response;
   const state = stateOfResponse(response, { opaque: tag.slice(1, -1), date }, context);
@@ -150,9 +151,4 @@ function matchesWeakly(list: string, tag: string): boolean {
 
 function dateIn(text: string | undefined, now: number): number | undefined {
   return text === undefined ? undefined : parseHttpDate(text, now);
-}
-
-/** Anonymous responses may be cached by shared caches; those to an actor have a setting of their own. */
-function cacheControlFor({ anonymous, actors }: CacheControl, actor: unknown): string {
-  return actor === null || actor === undefined ? anonymous : actors;
 }

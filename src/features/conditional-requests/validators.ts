@@ -1,16 +1,72 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '../../core/errors/rest-exception.js';
 import { validatorColumnsOf } from '../../core/contracts/conditional.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import { ALWAYS } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import { readableKey } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import { MAX_ENTITY_TAGS, MAX_PRECONDITION, MODIFIED_SETTLES } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { httpDate } from './http-date.js';
-import type { DataAdapter } from '../../core/data-adapter.js';
-import { ALWAYS } from '../../core/query/condition.js';
-import type { Condition } from '../../core/query/condition.js';
-import { basePathOf, isWrittenByDatabase } from '../../request/represent-row.js';
+import { chooseForm } from '../../execution/choose-read.js';
+import { basePathOf } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+const TIME_PATTERN = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})';
+
+/** The three formats of RFC 9110, 5.6.7: the one that is generated, and two obsolete ones. */
+const FORMS: readonly RegExp[] = [
+  new RegExp(`^[A-Z][a-z]{2}, (?<day>\\d{2}) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${TIME_PATTERN} GMT$`),
+  new RegExp(`^[A-Z][a-z]{5,8}, (?<day>\\d{2})-(?<month>[A-Z][a-z]{2})-(?<year>\\d{2}) ${TIME_PATTERN} GMT$`),
+  new RegExp(`^[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \\d]\\d) ${TIME_PATTERN} (?<year>\\d{4})$`),
+];
+
+/** An HTTP date as epoch milliseconds; undefined for an invalid one, which is ignored (RFC 9110, 13.1.3). */
+export function parseHttpDate(text: string, now: number): number | undefined {
+  for (const form of FORMS) {
+    const found = form.exec(text.trim())?.groups;
+    if (found) return toInstant(found, now);
+  }
+  return undefined;
+}
+
+function toInstant(
+  { day, month, year = '', hour, minute, second }: Readonly<Record<string, string>>,
+  now: number,
+): number | undefined {
+  const index = MONTHS.indexOf(month as (typeof MONTHS)[number]);
+  if (
+    index < 0 ||
+    Number(day) < 1 ||
+    Number(day) > 31 ||
+    Number(hour) > 23 ||
+    Number(minute) > 59 ||
+    Number(second) > 60
+  )
+    return undefined;
+  return Date.UTC(
+    year.length === 2 ? wholeYear(Number(year), now) : Number(year),
+    index,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+  );
+}
+
+/** A two-digit year more than 50 years in the future is one of the past. */
+function wholeYear(digits: number, now: number): number {
+  const current = new Date(now).getUTCFullYear();
+  const year = Math.floor(current / 100) * 100 + digits;
+  return year > current + 50 ? year - 100 : year;
+}
+
+/** Truncated to whole seconds. */
+export function httpDate(instant: number): string {
+  return new Date(instant).toUTCString();
+}
 
 /** The headers that identify the state of a represented object: `ETag` and `Last-Modified`. */
 export type Validators = Readonly<Record<string, string>>;
@@ -32,7 +88,7 @@ export function objectView(context: RestContext, adapter: DataAdapter): ObjectVi
   const { resource } = context;
   const versioned =
     validatorColumnsOf(resource).version !== undefined &&
-    isWrittenByDatabase(context) &&
+    chooseForm(context) === 'stored' &&
     adapter.readsAsStored(resource);
   return { resource, basePath: basePathOf(context), versioned };
 }
@@ -166,15 +222,7 @@ function endOf(pattern: RegExp, text: string, at: number): number | undefined {
 
 /** True if two views have the same readable fields. */
 export function showSameFields(one: Resource, other: Resource): boolean {
-  return (
-    one === other || JSON.stringify(readableNames(one.fields)) === JSON.stringify(readableNames(other.fields))
-  );
-}
-
-function readableNames(fields: readonly Field[]): readonly unknown[] {
-  return fields
-    .filter((field) => field.readable)
-    .map((field) => (field.kind === 'embedded' ? [field.name, readableNames(field.fields)] : field.name));
+  return one === other || readableKey(one.fields) === readableKey(other.fields);
 }
 
 /** `Last-Modified`, once its second, and the time in which rows may still be written with it, have passed. */
@@ -184,15 +232,6 @@ export function lastModified(resource: Resource, validatorValues: readonly Json[
   return instant === undefined || instant > now - MODIFIED_SETTLES * 1000
     ? {}
     : { 'Last-Modified': httpDate(instant) };
-}
-
-/** Removes validators, which identify the JSON representation only. */
-export function withoutValidators({
-  ETag: _tag,
-  'Last-Modified': _modified,
-  ...others
-}: Validators): Validators {
-  return others;
 }
 
 function parseTimestamp(value: Json): number | undefined {

@@ -130,7 +130,10 @@ export class Expander {
     const distinct = [...new Set(related.map(({ row }) => row))];
     const expanded = await this.expandRows(distinct, nested, transaction);
     const objects = new Map(
-      distinct.map((row, index) => [row, toExpandedObject(expanded[index] ?? { row, size: 1 }, nested)]),
+      distinct.map((each, index) => {
+        const { row, size } = expanded[index] ?? { row: each, size: 1 };
+        return [each, { body: nested.represent(row), size }];
+      }),
     );
     const byParent = new Map<string, ExpandedObject[]>();
     for (const { identity, row } of related) {
@@ -156,10 +159,6 @@ export class Expander {
 }
 
 type ExpandedByParent = ReadonlyMap<string, readonly ExpandedObject[]>;
-
-function toExpandedObject({ row, size }: ExpandedRow, shape: ShapedObject): ExpandedObject {
-  return { body: shape.represent(row), size };
-}
 
 function identityText({ identity, key }: Row): string {
   return keyText(identity ?? key);

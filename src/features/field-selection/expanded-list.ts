@@ -1,6 +1,5 @@
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { ResponseShape } from '../../request/rest-context.js';
-import { bufferStream } from '../../request/response/buffer-stream.js';
 
 /** A list as pages of rows. */
 export interface RowPages {
@@ -14,15 +13,6 @@ export function expandedList(read: AsyncIterable<readonly Row[]>, shape: Respons
     pages: { [Symbol.asyncIterator]: () => expandedPages(read, shape) },
     represent: (row) => shape.represent(row),
   };
-}
-
-/** The expanded list as JSON texts, buffered up to an ordinary length. */
-export function expandedTexts(
-  read: AsyncIterable<readonly Row[]>,
-  shape: ResponseShape,
-): AsyncIterable<string> {
-  const { pages, represent } = expandedList(read, shape);
-  return bufferStream(pages, represent);
 }
 
 async function* expandedPages(

@@ -12,16 +12,24 @@ import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
 import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
+import { basePathOf } from '../../request/represent-row.js';
 import type { ResponseShape, RestContext, Stage } from '../../request/rest-context.js';
 import { Expander } from './expand-relations.js';
 import type { Expansion, ShapedObject } from './expand-relations.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
-import { foldFieldSelection } from '../../request/parse/list-parameters.js';
+import { foldFieldSelection } from '../../request/parse/query-parameters.js';
 import { joiningPairs } from '../../request/plan/row-conditions.js';
-import { ALL_FIELDS, choosesAll, nestedChoice, parseFieldNames } from './parse-field-names.js';
-import type { Choice, NameTree } from './parse-field-names.js';
-import { chooseFields, chooseMembers, unknownNames } from './select-fields.js';
+import {
+  ALL_FIELDS,
+  choosesAll,
+  nestedChoice,
+  parseFieldNames,
+  chooseFields,
+  chooseMembers,
+  unknownNames,
+} from './select-fields.js';
+import type { Choice, NameTree } from './select-fields.js';
 
 /** Plans the rows of a list. */
 export type PlanRows = (context: RestContext) => MaybePromise<ListPlan>;
@@ -73,7 +81,8 @@ export class FieldSelector {
     const choice = { only: named(rules.fieldsParameter), omit: named(rules.omitParameter) };
     const expand = named(rules.expandParameter);
     if (choosesAll(choice) && !expand) return;
-    assertExpansionCount(expand, rules);
+    if (expand && countOf(expand) > MAX_EXPANSIONS)
+      throw InvalidInput.of(rules.expandParameter ?? 'expand', `Expand ${MAX_EXPANSIONS} relations at most.`);
     const unknown: Unknown = { only: [], omit: [], expansions: [] };
     const { resource } = context;
     const shape = await this.shapeObject(
@@ -205,11 +214,7 @@ function representSelected(
   const { base, actor } = context;
   const body =
     row.answered ??
-    resource.serializer.represent(row, {
-      resource,
-      actor,
-      basePath: `${base}/${resource.app}/${resource.model}`,
-    });
+    resource.serializer.represent(row, { resource, actor, basePath: basePathOf({ base, resource }) });
   return withExpanded(chooseMembers(body, choice, resource.fields), row);
 }
 
@@ -244,14 +249,6 @@ function unexpandedPaths(
       ? [...inner.keys()].map((each) => `${within}${name}.${each}`)
       : [];
   });
-}
-
-function assertExpansionCount(
-  expand: NameTree | undefined,
-  { expandParameter = 'expand' }: FieldSelection,
-): void {
-  if (expand && countOf(expand) > MAX_EXPANSIONS)
-    throw InvalidInput.of(expandParameter, `Expand ${MAX_EXPANSIONS} relations at most.`);
 }
 
 /** Counts iteratively and stops above the limit, so that the cost does not depend on the input. */

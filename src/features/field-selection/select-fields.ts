@@ -1,10 +1,66 @@
-import { copyOf } from '../../core/values/exact-numbers.js';
+import type { Representation } from '../../core/contracts/serializer.js';
+import { evictOldest } from '../../core/evict-oldest.js';
+import { readableKey } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import { MAX_SELECTED_VIEWS } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { Representation } from '../../core/contracts/serializer.js';
-import { choosesAll, includes, nestedChoice } from './parse-field-names.js';
-import type { Choice, NameTree } from './parse-field-names.js';
+import { copyOf } from '../../core/values/exact-numbers.js';
+
+/** Dotted names as a tree. */
+export interface NameTree {
+  /** True if selected itself, with everything below it. */
+  readonly whole: boolean;
+  readonly inner: ReadonlyMap<string, NameTree>;
+}
+
+interface MutableNameTree extends NameTree {
+  whole: boolean;
+  readonly inner: Map<string, MutableNameTree>;
+}
+
+/** The names in a parameter: `id,question.pub_date`. Undefined if it has none, which is the same as leaving it out. */
+export function parseFieldNames(text: string | undefined): NameTree | undefined {
+  if (text === undefined) return undefined;
+  const root = createNode();
+  for (const path of text.split(',')) {
+    const names = path.split('.').map((name) => name.trim());
+    if (names.length === 1 && names[0] === '') continue;
+    let at = root;
+    for (const name of names) {
+      const next = at.inner.get(name) ?? createNode();
+      at.inner.set(name, next);
+      at = next;
+    }
+    at.whole = true;
+  }
+  return root.inner.size === 0 ? undefined : root;
+}
+
+function createNode(): MutableNameTree {
+  return { whole: false, inner: new Map() };
+}
+
+/** The fields that a client selects: `only` these, if given, and none of `omit`. */
+export interface Choice {
+  readonly only: NameTree | undefined;
+  readonly omit: NameTree | undefined;
+}
+
+export const ALL_FIELDS: Choice = { only: undefined, omit: undefined };
+
+export function choosesAll({ only, omit }: Choice): boolean {
+  return only === undefined && omit === undefined;
+}
+
+export function includes({ only, omit }: Choice, name: string): boolean {
+  return (only === undefined || only.inner.has(name)) && omit?.inner.get(name)?.whole !== true;
+}
+
+/** The selection below a name. */
+export function nestedChoice({ only, omit }: Choice, name: string): Choice {
+  const named = only?.inner.get(name);
+  return { only: named?.whole === true ? undefined : named, omit: omit?.inner.get(name) };
+}
 
 const SELECTED_VIEWS = new WeakMap<Resource, Map<string, Resource>>();
 
@@ -15,7 +71,7 @@ const SELECTED_VIEWS = new WeakMap<Resource, Map<string, Resource>>();
 export function chooseFields(resource: Resource, choice: Choice): Resource {
   if (choosesAll(choice)) return resource;
   const fields = resource.fields.map((field) => selectField(field, choice));
-  const name = selectionKey(fields);
+  const name = readableKey(fields);
   const views = SELECTED_VIEWS.get(resource) ?? new Map<string, Resource>();
   SELECTED_VIEWS.set(resource, views);
   const view =
@@ -28,8 +84,7 @@ export function chooseFields(resource: Resource, choice: Choice): Resource {
     });
   views.delete(name);
   views.set(name, view);
-  const [oldest] = views.keys();
-  if (views.size > MAX_SELECTED_VIEWS && oldest !== undefined) views.delete(oldest);
+  evictOldest(views, MAX_SELECTED_VIEWS);
   return view;
 }
 
@@ -41,17 +96,6 @@ function selectField<Some extends Field>(field: Some, choice: Choice): Some {
   return choosesAll(inner)
     ? field
     : { ...field, fields: field.fields.map((each) => selectField(each, inner)) };
-}
-
-/** A cache key: equal for the same fields, in whatever order they were given. */
-function selectionKey(fields: readonly Field[]): string {
-  return JSON.stringify(readableNames(fields));
-}
-
-function readableNames(fields: readonly Field[]): readonly unknown[] {
-  return fields
-    .filter(({ readable }) => readable)
-    .map((field) => (field.kind === 'embedded' ? [field.name, readableNames(field.fields)] : field.name));
 }
 
 /** Selects from a body that other code has created: members by name, and within embedded objects. */

@@ -1,19 +1,11 @@
-import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
-import type { FieldErrors } from '../../core/errors/rest-exception.js';
-import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
-import type {
-  FilterBackend,
-  FilterContext,
-  FilterResult,
-  ListKind,
-} from '../../core/contracts/filter-backend.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import { GROUPS_PARAMETER } from '../../core/contracts/filters.js';
+import type { FilterBackend, FilterContext, FilterResult, ListKind } from '../../core/contracts/filters.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import type { Outcome } from '../../core/values/parse-result.js';
+import { holdsList, joinOutcomes, parseTerm } from './parse-filter.js';
+import type { PlacedCondition } from './parse-filter.js';
 import { parseGroups } from './filter-groups.js';
-import { holdsList, parseTerm } from './parse-filter.js';
-import { groupByRelation } from './join-conditions.js';
-import type { PlacedCondition } from './join-conditions.js';
 
 /**
  * `<field>=<value>` and `<field>__<lookup>=<value>`, AND-ed (contract 4.3), custom filters of the model, and
@@ -23,29 +15,15 @@ import type { PlacedCondition } from './join-conditions.js';
 export class FieldFilter implements FilterBackend {
   filter(context: FilterContext): FilterResult {
     const { resource, parameters } = context;
-    const errors = emptyFieldErrors();
-    const placed: PlacedCondition[] = [];
+    const outcomes: [string, Outcome<PlacedCondition | readonly PlacedCondition[]>][] = [];
     for (const [name, text] of parameters) {
-      if (text === '') continue;
-      const term = resource.filterTerms.get(name);
-      const outcome = term ? parseTerm(text, term, context) : undefined;
-      if (outcome?.errors) errors[name] = [...outcome.errors];
-      else if (outcome) placed.push(outcome.value);
+      const term = text === '' ? undefined : resource.filterTerms.get(name);
+      if (term) outcomes.push([name, parseTerm(text, term, context)]);
     }
-    const hasGroups = resource.filterGroups && this.addGroups(context, placed, errors);
-    if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-    return hasGroups ? { rows: groupByRelation(placed), oneOff: true } : { rows: groupByRelation(placed) };
-  }
-
-  /** Adds the conditions or the errors of the parameter `filter`. False if it is absent or empty. */
-  private addGroups(context: FilterContext, placed: PlacedCondition[], errors: FieldErrors): boolean {
-    const name = parameterName(GROUPS_PARAMETER, context.resource);
-    const text = context.parameters.get(name) ?? '';
-    if (text === '') return false;
-    const outcome = parseGroups(text, context);
-    if (outcome.errors) errors[name] = [...outcome.errors];
-    else placed.push(...outcome.value);
-    return true;
+    const groups = parameterName(GROUPS_PARAMETER, resource);
+    const text = resource.filterGroups ? (parameters.get(groups) ?? '') : '';
+    if (text === '') return { rows: joinOutcomes(outcomes) };
+    return { rows: joinOutcomes([...outcomes, [groups, parseGroups(text, context)]]), oneOff: true };
   }
 
   parameters(resource: ResourceSchema): readonly string[] {

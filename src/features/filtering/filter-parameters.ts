@@ -1,12 +1,11 @@
-import { GROUPS_PARAMETER } from '../../core/contracts/filter-backend.js';
-import type { FilterBackend } from '../../core/contracts/filter-backend.js';
+import { GROUPS_PARAMETER, parameterType } from '../../core/contracts/filters.js';
+import type { FilterBackend } from '../../core/contracts/filters.js';
 import type { DataType } from '../../core/schema/data-type.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import type { FieldTerm, FilterTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { parameterType } from '../../core/values/parameter-type.js';
 import { FilterSet } from './filter-set.js';
-import { JsonServerFilter, jsonServerTerm } from './json-server-filter.js';
+import { JsonServerFilter, jsonServerTerm } from './json-server-filters.js';
 
 /** A query parameter of a model's filter backends, by what is known of its value. */
 export type FilterParameter =
@@ -36,9 +35,11 @@ function findParameter(
   const typed = backend instanceof FilterSet ? backend.filters[name] : undefined;
   if (typed) return { kind: 'typed', name, type: parameterType(typed), list: typed.list === true };
   const jsonServer = backend instanceof JsonServerFilter ? jsonServerTerm(name, resource) : undefined;
-  if (jsonServer) return termParameter(name, jsonServer, jsonServerSuffix);
+  if (jsonServer)
+    return termParameter(name, jsonServer, (lookup) => (lookup === 'icontains' ? '_like' : `_${lookup}`));
   const term = resource.filterTerms.get(name);
-  if (term) return isAlias(name, term, resource) ? undefined : termParameter(name, term, lookupSuffix);
+  if (term)
+    return isAlias(name, term, resource) ? undefined : termParameter(name, term, (lookup) => `__${lookup}`);
   return namedParameter(name, resource);
 }
 
@@ -72,12 +73,4 @@ function termParameter(
   const suffix = term.lookup === 'exact' && !name.endsWith('__exact') ? '' : suffixOf(term.lookup);
   const field = name.endsWith(suffix) ? name.slice(0, name.length - suffix.length) : name;
   return { kind: 'field', name, field, term };
-}
-
-function lookupSuffix(lookup: string): string {
-  return `__${lookup}`;
-}
-
-function jsonServerSuffix(lookup: string): string {
-  return lookup === 'icontains' ? '_like' : `_${lookup}`;
 }

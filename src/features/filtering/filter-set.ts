@@ -1,20 +1,19 @@
-import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { conjunction } from '../../core/query/condition.js';
-import type { Condition } from '../../core/query/condition.js';
 import type {
   FilterBackend,
   FilterContext,
   FilterResult,
   ListKind,
-} from '../../core/contracts/filter-backend.js';
-import type { TypedParameter } from '../../core/contracts/custom-filter.js';
+  TypedParameter,
+} from '../../core/contracts/filters.js';
 import type { RowFilter } from '../../core/query/row-filter.js';
-import { parameterType } from '../../core/values/parameter-type.js';
+import { parameterType } from '../../core/contracts/filters.js';
 import { parseText } from '../../core/values/parse-text.js';
 import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
-import { parseValues } from './parse-filter.js';
+import { invalid, valid } from '../../core/values/parse-result.js';
+import type { Outcome } from '../../core/values/parse-result.js';
+import { joinOutcomes, parseValues } from './parse-filter.js';
+import type { PlacedCondition } from './parse-filter.js';
 
 /** Parameters of a `FilterSet` by name: a type, and the condition for a value. */
 export type FilterParameters = Readonly<Record<string, TypedParameter<RowFilter | Promise<RowFilter>>>>;
@@ -41,17 +40,13 @@ export abstract class FilterSet implements FilterBackend {
 
   /** Throws `InvalidInput` with the errors of all invalid values. Empty values are ignored. */
   async filter(context: FilterContext): Promise<FilterResult> {
-    const errors = emptyFieldErrors();
-    const conditions: Condition[] = [];
+    const outcomes: [string, Outcome<PlacedCondition>][] = [];
     for (const [name, parameter] of Object.entries(this.filters)) {
       const text = context.parameters.get(name) ?? '';
       if (text === '') continue;
-      const outcome = await parameterCondition(text, parameter, context);
-      if (Array.isArray(outcome)) errors[name] = outcome;
-      else conditions.push(outcome);
+      outcomes.push([name, await parseParameter(text, parameter, context)]);
     }
-    if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
-    return { rows: conjunction(conditions) };
+    return { rows: joinOutcomes(outcomes) };
   }
 
   parameters(): readonly string[] {
@@ -67,21 +62,21 @@ export abstract class FilterSet implements FilterBackend {
   }
 }
 
-/** The condition, or the errors of the text. */
-async function parameterCondition(
+async function parseParameter(
   text: string,
   parameter: FilterParameters[string],
   context: FilterContext,
-): Promise<Condition | string[]> {
+): Promise<Outcome<PlacedCondition>> {
   const { resource } = context;
   const type = parameterType(parameter);
   const outcome =
     parameter.list === true ? parseValues(text, type, resource.queryLimits.values) : parseText(text, type);
-  if (outcome.errors) return [...outcome.errors];
+  if (outcome.errors) return outcome;
   try {
-    return resolveRowFilter(await (parameter.rows as Rows)(outcome.value, context), resource);
+    const rows = await (parameter.rows as Rows)(outcome.value, context);
+    return valid({ some: [], condition: resolveRowFilter(rows, resource) });
   } catch (error) {
-    if (error instanceof UnfitValue) return [...error.messages];
+    if (error instanceof UnfitValue) return invalid(...error.messages);
     throw error;
   }
 }

@@ -1,11 +1,6 @@
 import type { NullsPlace } from '../../core/query/condition.js';
-import type {
-  FilterBackend,
-  FilterContext,
-  FilterResult,
-  ListKind,
-} from '../../core/contracts/filter-backend.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import type { FilterBackend, FilterContext, FilterResult, ListKind } from '../../core/contracts/filters.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 
 /**

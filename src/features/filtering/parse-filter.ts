@@ -1,22 +1,105 @@
+import type { FilterContext } from '../../core/contracts/filters.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { conjunction, NEVER } from '../../core/query/condition.js';
+import {
+  conjunction,
+  disjunction,
+  mapComparisons,
+  negation,
+  NEVER,
+  ALWAYS,
+} from '../../core/query/condition.js';
 import type { Condition, Operand } from '../../core/query/condition.js';
-import type { Column } from '../../core/schema/column.js';
-import type { FilterContext } from '../../core/contracts/filter-backend.js';
-import type { FieldTerm, FilterTerm, CustomTerm } from '../../core/schema/resource-schema.js';
-import type { DataType } from '../../core/schema/data-type.js';
 import { comparesSeveral, LOOKUP_RULES } from '../../core/query/lookups.js';
+import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
+import type { Column } from '../../core/schema/column.js';
+import type { DataType } from '../../core/schema/data-type.js';
+import type { Relation } from '../../core/schema/relation.js';
+import type { FieldTerm, FilterTerm, CustomTerm, ExistsStep } from '../../core/schema/resource-schema.js';
 import { decodedSegment } from '../../core/values/keys.js';
+import { comparedParts, parseCompared, parseText, splitValues } from '../../core/values/parse-text.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
-import { comparedParts, parseCompared } from '../../core/values/parse-compared.js';
-import { parseText } from '../../core/values/parse-text.js';
 import { parseBoolean } from '../../core/values/parse-value.js';
-import { resolveRowFilter, UnfitValue } from '../../core/query/resolve-row-filter.js';
-import { splitValues } from '../../core/values/split-values.js';
-import { eachWithinVisible, withinVisible } from './visible-condition.js';
-import { notExists } from './join-conditions.js';
-import type { PlacedCondition } from './join-conditions.js';
+
+/** A condition on a row of a model, or on rows reached over these to-many relations. */
+export interface PlacedCondition {
+  readonly some: readonly ExistsStep[];
+  readonly condition: Condition;
+}
+
+/**
+ * Joins all conditions by AND. Those on one to-many relation refer to the same related row, as in Django's `filter()`:
+ * one choice that has the votes and the text, not two that have one each.
+ */
+export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): Condition {
+  const conditions: Condition[] = [];
+  const groups = new Map<string, { readonly step: ExistsStep; readonly placed: PlacedCondition[] }>();
+  for (const each of placed) {
+    const step = each.some[depth];
+    if (!step) {
+      conditions.push(each.condition);
+      continue;
+    }
+    const name = JSON.stringify([...step.hops, step.relation].map((relation) => relation.name));
+    const group = groups.get(name) ?? { step, placed: [] };
+    groups.set(name, group);
+    group.placed.push(each);
+  }
+  return conjunction([
+    ...conditions,
+    ...[...groups.values()].map(({ step, placed }) =>
+      existsCondition(step, groupByRelation(placed, depth + 1)),
+    ),
+  ]);
+}
+
+/**
+ * Joins the conditions of parameters, by the name of each, as `groupByRelation` does. Throws `InvalidInput` with the errors
+ * of all invalid values.
+ */
+export function joinOutcomes(
+  outcomes: readonly (readonly [
+    name: string,
+    outcome: Outcome<PlacedCondition | readonly PlacedCondition[]>,
+  ])[],
+): Condition {
+  const errors = emptyFieldErrors();
+  const placed: PlacedCondition[] = [];
+  for (const [name, outcome] of outcomes) {
+    if (outcome.errors) errors[name] = [...outcome.errors];
+    else if ('condition' in outcome.value) placed.push(outcome.value);
+    else placed.push(...outcome.value);
+  }
+  if (Object.keys(errors).length > 0) throw new InvalidInput(errors);
+  return groupByRelation(placed);
+}
+
+/** At least one related row that the caller may see matches. */
+function existsCondition(
+  { hops, relation, near, rows = ALWAYS, through }: ExistsStep,
+  condition: Condition,
+): Condition {
+  const inner = conjunction([rows, condition]);
+  if (inner.kind === 'never') return inner;
+  const related: Condition = {
+    kind: 'related',
+    hops,
+    relation,
+    condition: inner,
+    ...(through ? { through } : {}),
+  };
+  return near ? conjunction([near, related]) : related;
+}
+
+/** True if the last relation leads to no row that the caller may see, or (`some`) to at least one. */
+function notExists(steps: readonly ExistsStep[], some: boolean): PlacedCondition {
+  const last = steps.at(-1);
+  if (!last) return { some: [], condition: ALWAYS };
+  const related = existsCondition(last, ALWAYS);
+  return { some: steps.slice(0, -1), condition: some ? related : { kind: 'not', condition: related } };
+}
 
 /** True if the parameter is a comma-separated list. */
 export function holdsList(term: FilterTerm): boolean {
@@ -28,13 +111,12 @@ export function parseTerm(text: string, term: FilterTerm, context: FilterContext
   if (term.kind === 'custom') return parseCustom(text, term, context);
   const outcome = parseField(text, term, context.resource.queryLimits.values);
   if (outcome.errors) return outcome;
-  if (term.isMany && term.lookup === 'isnull') return valid(notExists(term.some, !isTrue(outcome.value)));
+  if (term.isMany && term.lookup === 'isnull') {
+    const isNull = outcome.value.kind === 'compare' && outcome.value.value === true;
+    return valid(notExists(term.some, !isNull));
+  }
   const { some, within } = term;
   return valid({ some, condition: within ? withinVisible(outcome.value, within) : outcome.value });
-}
-
-function isTrue(condition: Condition): boolean {
-  return condition.kind === 'compare' && condition.value === true;
 }
 
 function parseField(text: string, term: FieldTerm, limit: number): Outcome<Condition> {
@@ -146,4 +228,33 @@ function parseCustom(
     if (error instanceof UnfitValue) return invalid(...error.messages);
     throw error;
   }
+}
+
+/**
+ * A comparison over to-one relations. Related rows that the caller may not see count as NULL, so that `ne` and `isnull`
+ * keep the rows that refer to them (contract 10.3).
+ */
+function withinVisible(compared: Condition, visible: Condition): Condition {
+  return keepsNull(compared) ? disjunction([compared, negation(visible)]) : conjunction([compared, visible]);
+}
+
+/** Applies `withinVisible` to each comparison in the condition of a custom filter. */
+function eachWithinVisible(
+  condition: Condition,
+  visible: (hops: readonly Relation[]) => Condition,
+): Condition {
+  return mapComparisons(condition, (each) =>
+    each.kind === 'related'
+      ? // A filter over to-many relations exists only if the caller may see all related rows.
+        conjunction([each, visible(each.hops)])
+      : withinVisible(each, visible(each.operand.hops)),
+  );
+}
+
+/** True if NULL matches. */
+function keepsNull(condition: Condition): boolean {
+  if (condition.kind !== 'compare') return false;
+  const { lookup, value } = condition;
+  if (value === null) return lookup === 'exact';
+  return lookup === 'ne' || (lookup === 'isnull' && value === true);
 }

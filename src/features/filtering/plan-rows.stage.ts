@@ -1,5 +1,8 @@
 import type { Access } from '../../core/contracts/access-control.js';
-import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
+import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filters.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { conjunction, ownKey } from '../../core/query/condition.js';
@@ -8,18 +11,66 @@ import type { ListPlan } from '../../core/query/plan.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { foldLists } from '../../request/parse/list-parameters.js';
+import { foldLists, rejectUnknownParameters, listParameters } from '../../request/parse/query-parameters.js';
 import { parameterValues } from '../../request/parse/parse-query-string.js';
-import { rejectUnknownParameters } from '../../request/parse/unknown-parameters.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { queriedTargets, restrictQueries } from '../permissions/restrict-queries.js';
 import { FieldFilter } from './field-filter.js';
-import { JsonServerFilter } from './json-server-filter.js';
-import { JsonServerOrdering } from './json-server-ordering.js';
-import { JsonServerSearch } from './json-server-search.js';
+import { JsonServerFilter, JsonServerOrdering, JsonServerSearch } from './json-server-filters.js';
 import { OrderingFilter } from './ordering-filter.js';
-import { rejectUnknownFilters } from './reject-unknown-filters.js';
 import { SearchFilter } from './search-filter.js';
+
+const SEPARATOR = '__';
+/** Of one response: a suggestion compares a name with all filters of its field. */
+const MAX_ERRORS = 10;
+/** In characters. A longer name gets no suggestion. */
+const MAX_NAME = 100;
+
+/**
+ * Throws 400 for a parameter `<field>__<rest>` of a list that nothing reads, where the caller may read the field: a misspelt
+ * lookup must not return all rows. `resource` is the model as the caller may query it, so that the error is the same
+ * whether a filter of that name is hidden, undeclared or impossible. Does nothing without the field filter, or with a
+ * backend that does not declare its parameters.
+ */
+function rejectUnknownFilters(parameters: ReadonlyMap<string, string>, resource: Resource): void {
+  const { filterTerms, fieldsByName } = resource;
+  const suspects = [...parameters.keys()].filter(
+    (name) => !filterTerms.has(name) && fieldsByName.get(fieldOf(name))?.readable === true,
+  );
+  if (suspects.length === 0 || !readsAllFilters(resource)) return;
+  const known = new Set(listParameters(resource));
+  const unknown = suspects.filter((name) => !known.has(name)).slice(0, MAX_ERRORS);
+  if (unknown.length === 0) return;
+  const errors = emptyFieldErrors();
+  for (const name of unknown)
+    errors[name] = [
+      name.length > MAX_NAME
+        ? 'There is no such filter.'
+        : `There is no such filter. ${didYouMean(name, filtersOf(fieldOf(name), resource))}`,
+    ];
+  throw new InvalidInput(errors);
+}
+
+/** The part before the first separator; empty without one. */
+function fieldOf(name: string): string {
+  return name.slice(0, Math.max(0, name.indexOf(SEPARATOR, 1)));
+}
+
+function readsAllFilters({ backends }: Resource): boolean {
+  return (
+    backends.some((backend) => backend instanceof FieldFilter) &&
+    backends.every((backend) => backend.parameters !== undefined)
+  );
+}
+
+/** The filters of a field that the caller has, without aliases. */
+function filtersOf(field: string, { filterTerms }: Resource): readonly string[] {
+  return [...filterTerms.keys()].filter(
+    (name) =>
+      (name === field || name.startsWith(`${field}${SEPARATOR}`)) &&
+      !(name.endsWith('__exact') && filterTerms.has(name.slice(0, -'__exact'.length))),
+  );
+}
 
 /** Evaluates the caller's permissions on the models that filters of this one reach, if any. */
 export function authorizeQueries(resource: Resource): readonly Stage[] {
@@ -73,7 +124,8 @@ async function queryAccess(
 
 function filterResults(resource: Resource, context: RestContext): MaybePromise<readonly FilterResult[]> {
   return mapMaybe(context.parameters(), (given) => {
-    if (given.size === 0 && resource.backends.every(needsParameters)) return [];
+    if (given.size === 0 && resource.backends.every(({ constructor }) => NEED_PARAMETERS.has(constructor)))
+      return [];
     const parameters = foldLists(given, resource);
     rejectUnknownParameters(parameters, resource, true);
     rejectUnknownFilters(parameters, resource);
@@ -99,10 +151,6 @@ const NEED_PARAMETERS: ReadonlySet<unknown> = new Set([
   JsonServerSearch,
   JsonServerOrdering,
 ]);
-
-function needsParameters({ constructor }: FilterBackend): boolean {
-  return NEED_PARAMETERS.has(constructor);
-}
 
 /** Runs the backends in sequence: an error of the query is reported by the first backend that finds it. */
 function runFilterBackends(

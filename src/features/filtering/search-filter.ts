@@ -1,13 +1,58 @@
+import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filters.js';
 import { InvalidInput, InvalidSearchPattern } from '../../core/errors/http-exceptions.js';
-import { isPromise } from '../../core/maybe-promise.js';
+import { settleMaybe } from '../../core/maybe-promise.js';
 import { conjunction, disjunction } from '../../core/query/condition.js';
-import type { FilterBackend, FilterContext, FilterResult } from '../../core/contracts/filter-backend.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import type { TermMatch } from '../../core/query/condition.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { Stage } from '../../request/rest-context.js';
 import { runStages } from '../../request/rest-context.js';
-import { combineTerms } from './combine-terms.js';
+import type { Stage } from '../../request/rest-context.js';
+
+/** True if every value that matches `longer` also matches `term`, under any collation of the database. */
+type Follows = (term: string, longer: string) => boolean;
+
+/**
+ * The search terms that have to be compared: those that another term implies, under each lookup of the search fields, are
+ * left out, which saves a comparison for every row and field.
+ */
+export function combineTerms(terms: readonly string[], matches: readonly TermMatch[]): readonly string[] {
+  if (terms.length < 2) return terms;
+  const follows = [...new Set(matches)].map((match) => FOLLOWS[match]);
+  const kept: string[] = [];
+  for (const term of terms) {
+    const isImplied = (by: string): boolean => follows.every((each) => each(term, by));
+    if (kept.some(isImplied)) continue;
+    const left = kept.filter((each) => !follows.every((follow) => follow(each, term)));
+    kept.splice(0, kept.length, ...left, term);
+  }
+  return kept;
+}
+
+const FOLLOWS: Readonly<Record<TermMatch, Follows>> = {
+  contains: (term, longer) => isSame(term, longer) || (isAscii(term) && lower(longer).includes(lower(term))),
+  startswith: (term, longer) =>
+    isSame(term, longer) || (isAscii(term) && lower(longer).startsWith(lower(term))),
+  exact: isSame,
+  regex: (term, longer) => term === longer,
+  fulltext: (term, longer) => term === longer,
+};
+
+function isSame(term: string, other: string): boolean {
+  return term === other || lower(term) === lower(other);
+}
+
+/**
+ * ASCII folding, which all databases share; beyond ASCII each folds differently, and some depending on neighboring
+ * letters.
+ */
+function lower(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}
 
 /**
  * `search=<text>`: every term occurs in at least one search field of the object (contract 4.9). Terms are separated by
@@ -75,19 +120,11 @@ export function searchTerms(text: string): readonly string[] {
 /** Adds the search parameter to an error of a pattern, if it is renamed: the database does not know its name. */
 export function nameSearchErrors(resource: Resource, stages: readonly Stage[]): readonly Stage[] {
   if (!resource.renamed.has('search')) return stages;
+  const done = (): void => undefined;
   const failed = (error: unknown): never => {
     throw error instanceof InvalidSearchPattern
       ? new InvalidSearchPattern(parameterName('search', resource))
       : error;
   };
-  return [
-    (context) => {
-      try {
-        const pending = runStages(stages, context);
-        return isPromise(pending) ? pending.catch(failed) : pending;
-      } catch (error) {
-        return failed(error);
-      }
-    },
-  ];
+  return [(context) => settleMaybe(() => runStages(stages, context), done, failed)];
 }

@@ -1,23 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { Idempotency, IdempotencyStore, Claim, ClaimRequest } from '../../core/contracts/idempotency.js';
+import type { Representation, Row } from '../../core/contracts/serializer.js';
+import type { DataAdapter } from '../../core/data-adapter.js';
 import {
   IdempotencyKeyConflict,
   IdempotencyKeyReused,
   PermissionDenied,
+  MalformedRequest,
 } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
+import { inSlices } from '../../core/event-loop.js';
 import { conjunction } from '../../core/query/condition.js';
 import { evaluateCondition } from '../../core/query/evaluate-condition.js';
 import type { CompletedRows } from '../../core/query/plan.js';
+import { actorNames } from '../../core/schema/caller.js';
+import type { Caller } from '../../core/schema/caller.js';
+import { MAX_IDEMPOTENCY_KEY } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
-import type { Representation, Row } from '../../core/contracts/serializer.js';
-import { copyOf, exactMember, parseJson, writeJson } from '../../core/values/exact-numbers.js';
-import { inSlices } from '../../core/event-loop.js';
-import { HttpInput } from '../../request/request-input.js';
-import { HttpIdempotentRequest } from '../../request/idempotent-request.js';
-import type { RestContext, Stage } from '../../request/rest-context.js';
-import type { IdempotencyStore, Claim } from '../../core/contracts/response-store.js';
-import type { DataAdapter } from '../../core/data-adapter.js';
+import { copyOf, exactMember, parseJson, writeJson, ExactNumber } from '../../core/values/exact-numbers.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
 import { belongsTo, keyCondition } from '../../request/plan/row-conditions.js';
 import { represent } from '../../request/represent-row.js';
+import { HttpInput, readJsonValue } from '../../request/request-input.js';
+import { listPath } from '../../request/resource-urls.js';
+import type { RestContext, Stage, IdempotentRequest } from '../../request/rest-context.js';
+
+/** A create request over HTTP, identified by its `Idempotency-Key`. One object for each request. */
+class HttpIdempotentRequest implements IdempotentRequest {
+  /** The number of claims so far: a method of the application may create several rows. */
+  private sequence = 0;
+
+  constructor(
+    private readonly context: RestContext,
+    private readonly from: {
+      readonly exchange: HttpExchange;
+      readonly input: HttpInput;
+      readonly rules: Idempotency;
+    },
+  ) {}
+
+  key(): string | undefined {
+    return parseIdempotencyKey(this.from.exchange.header('idempotency-key'), this.from.rules.require);
+  }
+
+  async claim(key: string): Promise<ClaimRequest> {
+    const { exchange, input, rules } = this.from;
+    const { actor } = this.context;
+    // Hashed, so that the database does not disclose it.
+    const id = digest([
+      `${this.context.base}/${listPath(this.context)}`,
+      callerOf({ actor, address: exchange.address }, rules),
+      key,
+      this.sequence++,
+    ]);
+    const body = readJsonValue(await input.receivedBody());
+    // The order of members does not matter.
+    return { id, fingerprint: digest([id, exchange.query, sorted(body)]), life: rules.life };
+  }
+}
+
+/** A string of RFC 9651, as in the Internet-Draft. Quotes and backslashes are escaped. */
+const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
+/** A key without quotes, as most clients send it; it must not contain a quote, which would be ambiguous. */
+const BARE = /^[\x21\x23-\x7e]+$/;
+
+/** The key of a request: `"abc"` and `abc` are equal. Undefined without the header. Throws 400. */
+function parseIdempotencyKey(header: string | undefined, required: boolean): string | undefined {
+  if (header === undefined) {
+    if (required) throw new MalformedRequest('Send an Idempotency-Key, a new one for each new object.');
+    return undefined;
+  }
+  const quoted = QUOTED.exec(header)?.[1]?.replace(/\\(.)/g, '$1');
+  const key = quoted ?? (BARE.test(header) ? header : '');
+  if (key === '' || key.length > MAX_IDEMPOTENCY_KEY)
+    throw new MalformedRequest(
+      `Idempotency-Key must be 1 to ${MAX_IDEMPOTENCY_KEY} visible ASCII characters, in quotes or without.`,
+    );
+  return key;
+}
+
+/** Identifies the caller: callers that cannot be distinguished would get each other's responses. Throws 400 for them. */
+function callerOf({ actor, address }: Caller, { key }: Idempotency): readonly unknown[] {
+  if (actor === null) return ['address', address];
+  const named = key ? [key(actor)] : actorNames(actor);
+  if (named.every((each) => each === undefined))
+    throw new MalformedRequest('Idempotency-Key cannot be used: nothing tells this caller from others.');
+  return ['actor', ...named];
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
+
+/** Recursive: the depth of bodies is limited by the parser. */
+function sorted(value: unknown): unknown {
+  if (value instanceof ExactNumber) return { number: value.text };
+  if (Array.isArray(value)) return value.map((_, index) => sorted(exactMember(value, index)));
+  if (typeof value !== 'object' || value === null) return value;
+  const names = Object.keys(value).sort();
+  return { members: names.map((name) => [name, sorted(exactMember(value, name))]) };
+}
 
 /** Identifies a request that creates rows by its `Idempotency-Key`, in models that store their responses. */
 export function identifyIdempotentRequest(

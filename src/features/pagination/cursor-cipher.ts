@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { evictOldest } from '../../core/evict-oldest.js';
 import { MAX_CURSOR } from '../../core/schema/limits.js';
 import type { CursorPosition } from '../../core/contracts/pagination.js';
 
@@ -98,12 +99,9 @@ function entryOf(place: string, text: string): string {
   return `${place.length} ${place} ${text}`;
 }
 
-/** Forgets the oldest entry if there are too many. */
 function remember(entries: Map<string, string>, entry: string, value: string): void {
-  if (entries.has(entry)) return;
   entries.set(entry, value);
-  const [oldest] = entries.keys();
-  if (entries.size > MAX_REMEMBERED && oldest !== undefined) entries.delete(oldest);
+  evictOldest(entries, MAX_REMEMBERED);
 }
 
 /** Pads with trailing blanks, which JSON ignores. */

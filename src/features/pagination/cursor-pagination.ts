@@ -7,15 +7,13 @@ import type {
   PageContext,
   PageQuery,
   PageRequest,
-  Pagination,
   PaginationDescription,
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
 import { createEnvelope, createPageHeaders } from './page-envelope.js';
 import { CursorCipher } from './cursor-cipher.js';
-import { describePages } from './describe-pagination.js';
-import { namesProblems, PAGE_OPTIONS, PageSettings, unknownOptionProblems } from './pagination-options.js';
-import type { PageOptions } from './pagination-options.js';
+import { PAGE_OPTIONS, PageSettings, StandardPagination } from './standard-pagination.js';
+import type { PageOptions } from './standard-pagination.js';
 
 export interface CursorOptions extends PageOptions {
   /**
@@ -29,46 +27,33 @@ export interface CursorOptions extends PageOptions {
   readonly pageSizeParameter?: string | false;
 }
 
-const OPTIONS: readonly (keyof CursorOptions)[] = [
-  ...PAGE_OPTIONS,
-  'cursorParameter',
-  'pageSizeParameter',
-  'secret',
-];
-
 /**
  * Keyset pagination in any order: the cost of a page does not depend on its position, and concurrent inserts and deletes
  * neither repeat nor skip rows. A cursor is valid for its list and order, and gives no access to rows that are not
  * granted.
  */
-export class CursorPagination implements Pagination {
-  readonly pageSize: number;
-  private readonly settings: PageSettings;
-  private readonly unknownOptions: readonly PaginationProblem[];
+export class CursorPagination extends StandardPagination {
   private readonly seal: CursorCipher;
-  private readonly isWeak: boolean;
+  /** What is wrong with the secret; undefined if nothing is. */
+  private readonly weakness: string | undefined;
   private readonly cursorParameter: string;
-  private readonly pageSizeParameter: string | false;
 
-  constructor(given: CursorOptions) {
+  /** @param secretAndOptions named for TypeScript's message about a missing argument. */
+  constructor(secretAndOptions: CursorOptions) {
     // Without types, the secret is reported with the other problems.
-    const options = (given as CursorOptions | undefined) ?? { secret: undefined };
-    this.cursorParameter = options.cursorParameter ?? 'cursor';
-    this.pageSizeParameter = options.pageSizeParameter ?? 'page_size';
-    this.settings = new PageSettings(options, this.pageSizeParameter, false);
-    this.pageSize = this.settings.pageSize;
-    const made = { target: new.target, own: CursorPagination };
-    this.unknownOptions = unknownOptionProblems(options, OPTIONS, made);
+    const options = (secretAndOptions as CursorOptions | undefined) ?? { secret: undefined };
+    const cursorParameter = options.cursorParameter ?? 'cursor';
+    const pageSizeParameter = options.pageSizeParameter ?? 'page_size';
+    super(new PageSettings(options, { sizeParameter: pageSizeParameter, hasOffsets: false }), {
+      given: options,
+      known: [...PAGE_OPTIONS, 'cursorParameter', 'pageSizeParameter', 'secret'],
+      knownBy: CursorPagination,
+      names: { cursorParameter, pageSizeParameter },
+    });
+    this.cursorParameter = cursorParameter;
     const secrets = secretsOf(options.secret);
-    this.isWeak = secrets.length === 0 || secrets.some((secret) => secret.length < MIN_SECRET);
+    this.weakness = weaknessOf(secrets);
     this.seal = new CursorCipher(secrets);
-  }
-
-  parameters(): readonly string[] {
-    const { cursorParameter, pageSizeParameter } = this;
-    return [cursorParameter, pageSizeParameter, this.settings.countParameter].filter(
-      (name) => name !== false,
-    );
   }
 
   page(query: PageQuery): PageRequest {
@@ -82,46 +67,31 @@ export class CursorPagination implements Pagination {
   }
 
   present(page: Page, context: PageContext): PageResponse {
+    const { settings } = this;
     const links = { next: this.at(page.after, context), previous: this.at(page.before, context) };
-    const { style, countKind } = this.settings;
-    if (style === 'envelope') return createEnvelope(links, { count: page.count, countKind }, false);
+    if (settings.style === 'envelope') return createEnvelope(links, page, settings);
     const first = context.link({ [this.cursorParameter]: undefined });
-    return createPageHeaders({ ...links, first }, page, countKind);
+    return createPageHeaders({ ...links, first }, page, settings);
   }
 
   describe(): PaginationDescription {
-    const place = {
-      [this.cursorParameter]: {
-        description: 'The start of the page: a cursor of `next` or `previous` of another page.',
-        schema: { type: 'string' },
-      },
+    const cursor = {
+      description: 'The start of the page: a cursor of `next` or `previous` of another page.',
+      schema: { type: 'string' },
     };
-    return describePages({
-      kind: 'cursor',
-      settings: this.settings,
-      place,
-      sizeParameter: this.pageSizeParameter,
-      always: false,
-      missing: true,
-    });
+    return this.describePages({ kind: 'cursor', parameters: { [this.cursorParameter]: cursor } }, true);
   }
 
-  problems(): readonly PaginationProblem[] {
-    const { cursorParameter, pageSizeParameter, isWeak } = this;
+  override problems(): readonly PaginationProblem[] {
+    if (this.weakness === undefined) return super.problems();
     return [
-      ...this.unknownOptions,
-      ...this.settings.problems(),
-      ...namesProblems({ cursorParameter, pageSizeParameter }),
-      ...(isWeak
-        ? [
-            {
-              option: 'secret',
-              what: `cursors are sealed with it, and it has less than ${MIN_SECRET} characters`,
-              repair:
-                'Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
-            },
-          ]
-        : []),
+      ...super.problems(),
+      {
+        option: 'secret',
+        what: `cursors are encrypted with it, and ${this.weakness}`,
+        repair:
+          'Give a random text, the same in all processes of the application: secret: process.env.CURSOR_SECRET.',
+      },
     ];
   }
 
@@ -138,4 +108,11 @@ export class CursorPagination implements Pagination {
 function secretsOf(secret: string | readonly string[] | undefined): readonly string[] {
   const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
   return secrets.map((each) => (typeof each === 'string' ? each : ''));
+}
+
+function weaknessOf(secrets: readonly string[]): string | undefined {
+  if (secrets.length === 0 || secrets.every((secret) => secret === '')) return 'it is missing';
+  return secrets.some((secret) => secret.length < MIN_SECRET)
+    ? `it has less than ${MIN_SECRET} characters`
+    : undefined;
 }

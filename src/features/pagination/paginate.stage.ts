@@ -18,6 +18,7 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { PagePlan, CountPlan, ListPlan } from '../../core/query/plan.js';
 import { rowsToJson } from '../../core/values/rows-to-json.js';
+import { chooseOutput } from '../../execution/choose-read.js';
 import { jsonOutput, represent } from '../../request/represent-row.js';
 import { pageLinks } from '../../request/resource-urls.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
@@ -46,15 +47,19 @@ export interface PageServices {
 export function readPage(pagination: Pagination, services: PageServices): Stage {
   const { adapter } = services;
   return (context) =>
-    mapMaybe(planRequestedPage(context, pagination, services), (toRead) =>
-      context.needsValue || context.renderer
-        ? mapMaybe(readRows(context, toRead.plan, adapter), (page) => {
-            setResult(context, page, presentPage(page, toRead, pagination));
-          })
-        : mapMaybe(readText(context, toRead.plan, adapter), (page) => {
-            context.response = renderPage(page.rows, presentPage(page, toRead, pagination));
-          }),
-    );
+    mapMaybe(planRequestedPage(context, pagination, services), (toRead) => {
+      const { use, form } = chooseOutput(context);
+      const { plan } = toRead;
+      if (use !== 'response')
+        return mapMaybe(readRows(context, plan, adapter), (page) => {
+          setResult(context, page, presentPage(page, toRead, pagination));
+        });
+      const text =
+        form === 'expanded' ? readExpanded(context, plan, adapter) : adapter.read(plan, jsonOutput(context));
+      return mapMaybe(text, (page) => {
+        context.response = renderPage(page.rows, presentPage(page, toRead, pagination));
+      });
+    });
 }
 
 function setResult(context: RestContext, page: PageOf<readonly Row[]>, response: PageResponse): void {
@@ -92,7 +97,7 @@ function planRequestedPage(
     return mapMaybe(pagination.page(query) as MaybePromise<PageRequest>, (request) => {
       const planned = planPage(list, request, { open: isOpen, defaultSize: pagination.pageSize });
       return mapMaybe(placePage(planned, request, adapter), ({ plan, count }) => {
-        context.clearDeferredChecks();
+        context.moveChecksIntoStatement();
         return {
           plan,
           request,
@@ -140,13 +145,13 @@ async function readRows(
   return shape ? { ...page, rows: await shape.expanded(page.rows) } : page;
 }
 
-function readText(context: RestContext, plan: PagePlan, adapter: DataAdapter): MaybePromise<PageOf<string>> {
-  const output = jsonOutput(context);
-  if (context.shape?.expands !== true) return adapter.read(plan, output);
-  return readRows(context, plan, adapter).then((page) => ({
-    ...page,
-    rows: rowsToJson(page.rows, output),
-  }));
+async function readExpanded(
+  context: RestContext,
+  plan: PagePlan,
+  adapter: DataAdapter,
+): Promise<PageOf<string>> {
+  const page = await readRows(context, plan, adapter);
+  return { ...page, rows: rowsToJson(page.rows, jsonOutput(context)) };
 }
 
 function presentPage(

@@ -8,12 +8,17 @@ import type { RestContext, Stage } from '../../request/rest-context.js';
 import { restrictFields } from './restrict-fields.js';
 import type { Access, AccessControl } from '../../core/contracts/access-control.js';
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
-import type { Actor } from '../../core/schema/actor.js';
+import type { Actor } from '../../core/schema/caller.js';
 import { ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { AccessContext, FieldSet, Grant, Denial } from '../../core/contracts/permission.js';
-import type { CompiledPermission } from '../../core/contracts/compiled-permission.js';
-import type { PermissionSource } from '../../core/contracts/permission-source.js';
+import type {
+  AccessContext,
+  FieldSet,
+  Grant,
+  Denial,
+  PermissionSource,
+  CompiledPermission,
+} from '../../core/contracts/permission.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { both, decide, visibleRows } from './evaluate-permission.js';

@@ -1,6 +1,11 @@
-import { isReading } from '../../core/schema/operation.js';
 import { allow, deny } from '../../core/contracts/permission.js';
 import type { AccessContext, Grant, Permission, Denial } from '../../core/contracts/permission.js';
+import { isReading } from '../../core/schema/operation.js';
+
+/** The permission of a controller's `scope`: grants everything on some of the rows, and so only adds a row condition. */
+export class RowScope implements Permission {
+  constructor(readonly decide: (context: AccessContext) => Promise<Grant>) {}
+}
 
 function decided(yes: boolean): Grant | Denial {
   return yes ? allow() : deny();
@@ -80,4 +85,11 @@ const BUILT_IN_PERMISSIONS: ReadonlySet<unknown> = new Set([
 /** True if the class is known to grant all rows and fields, or to deny. A subclass may decide otherwise. */
 export function isBuiltIn(type: unknown): boolean {
   return BUILT_IN_PERMISSIONS.has(type);
+}
+
+const WITH_ACTOR: ReadonlySet<unknown> = new Set([IsAuthenticated, IsAdmin, ModelPermissions]);
+
+/** True if the class is known to deny every anonymous caller. */
+export function needsActor(type: unknown): boolean {
+  return WITH_ACTOR.has(type);
 }

@@ -1,5 +1,4 @@
-import type { Grant, Denial } from '../../core/contracts/permission.js';
-import type { DecisionWatch } from '../../core/contracts/compiled-permission.js';
+import type { Grant, Denial, DecisionWatch } from '../../core/contracts/permission.js';
 
 /**
  * Detects a permission that grants only some rows to some callers and denies others access without hiding rows: those

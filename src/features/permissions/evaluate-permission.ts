@@ -1,6 +1,13 @@
 import { allow, deny, hide } from '../../core/contracts/permission.js';
-import type { AccessContext, FieldSet, Grant, Denial, Hiding } from '../../core/contracts/permission.js';
-import type { DecisionWatch, CompiledPermission } from '../../core/contracts/compiled-permission.js';
+import type {
+  AccessContext,
+  FieldSet,
+  Grant,
+  Denial,
+  Hiding,
+  CompiledPermission,
+} from '../../core/contracts/permission.js';
+import { withSource } from '../../core/query/row-filter.js';
 import type { RowFilter } from '../../core/query/row-filter.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
@@ -17,36 +24,32 @@ export function decide(permission: CompiledPermission, context: AccessContext): 
     case 'all-of':
       return decideAll(permission.permissions, context);
     case 'any-of':
-      return decideAny(permission.permissions, context);
+      return Promise.all(permission.permissions.map(async (each) => decide(each, context))).then(anyGrant);
     case 'not':
-      return decideOpposite(permission.permission, context);
+      return mapMaybe(decide(permission.permission, context), negateDecision);
     default:
       return permission satisfies never;
   }
 }
 
 function decideOne(
-  { permission, watch }: Extract<CompiledPermission, { kind: 'one' }>,
+  { permission, watch, source }: Extract<CompiledPermission, { kind: 'one' }>,
   context: AccessContext,
 ): MaybePromise<Decision> {
   const decision = permission.decide(context);
-  return watch ? mapMaybe(decision, (made) => recordDecision(made, watch, context)) : decision;
+  if (source === undefined) return decision;
+  return mapMaybe(decision, (made) => {
+    watch?.record(made, context.method);
+    return attributeRows(made, source);
+  });
 }
 
-function recordDecision(decision: Decision, watch: DecisionWatch, { method }: AccessContext): Decision {
-  watch.record(decision, method);
-  return decision;
-}
-
-async function decideAny(
-  permissions: readonly CompiledPermission[],
-  context: AccessContext,
-): Promise<Decision> {
-  return anyGrant(await Promise.all(permissions.map(async (each) => decide(each, context))));
-}
-
-async function decideOpposite(permission: CompiledPermission, context: AccessContext): Promise<Decision> {
-  return negateDecision(await decide(permission, context));
+/** Adds the class to the row filter of a grant. What code without types returns in its place is left as it is. */
+function attributeRows(decision: Decision, source: string): Decision {
+  if (decision.kind !== 'grant') return decision;
+  const { kind, rows, readable, writable } = decision;
+  if (rows === 'all' || typeof (rows as RowFilter | undefined) !== 'object') return decision;
+  return { kind, rows: withSource(rows, source), readable, writable };
 }
 
 /** Evaluates in order until the first denial. */
@@ -95,7 +98,7 @@ function anyGrant(decisions: readonly (Grant | Denial)[]): Grant | Denial {
   };
 }
 
-export function negateDecision(decision: Grant | Denial): Grant | Denial {
+function negateDecision(decision: Grant | Denial): Grant | Denial {
   if (decision.kind === 'refusal') return allow();
   return decision.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: decision.rows } });
 }

@@ -1,3 +1,4 @@
+import { evictOldest } from '../../core/evict-oldest.js';
 import type { Operand } from '../../core/query/condition.js';
 import type { Field, AliasedRelation } from '../../core/schema/field.js';
 import type { FieldSet } from '../../core/contracts/permission.js';
@@ -26,9 +27,9 @@ export function restrictFields(
   const name = `${fieldSetKey(readable)}|${fieldSetKey(writable)}`;
   const known = views.get(name);
   if (known) return known;
-  if (views.size >= MAX_VIEWS) views.clear();
   const view = createView(resource, readable, writable);
   views.set(name, view);
+  evictOldest(views, MAX_VIEWS);
   return view;
 }
 

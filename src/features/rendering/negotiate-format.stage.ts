@@ -1,12 +1,11 @@
 import { NotAcceptable, NotFound } from '../../core/errors/http-exceptions.js';
-import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
+import { FORMAT_PARAMETER, JSON_MEDIA_TYPE } from '../../core/contracts/renderer.js';
 import type { Renderer, ResponseFormat } from '../../core/contracts/renderer.js';
 import type { Operation } from '../../core/schema/operation.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { parseQueryString } from '../../request/parse/parse-query-string.js';
 import type { Stage } from '../../request/rest-context.js';
-import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
 
 interface Range {
   readonly type: string;

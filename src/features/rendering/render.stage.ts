@@ -2,8 +2,8 @@ import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 import type { Representation } from '../../core/contracts/serializer.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
+import { readBody } from '../../request/response/rest-response.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import { renderRows } from './render-rows.js';
 
 /** Renders pages of rows in another format than JSON. */
 export async function renderFormat(
@@ -18,7 +18,7 @@ export async function renderFormat(
  * Renders the value of the result: the rows of a list, those in its envelope, or one object. Undefined if an interceptor
  * has changed it to something else, which is sent as JSON.
  */
-export function renderValue(context: RestContext, renderer: Renderer): Promise<RestResponse> | undefined {
+function renderValue(context: RestContext, renderer: Renderer): Promise<RestResponse> | undefined {
   const rows = rowsInValue(context.result?.value, context.result?.rowsMember);
   return rows && renderFormat(context, renderer, { pages: onePage(rows) });
 }
@@ -54,4 +54,21 @@ function rowsInValue(value: unknown, name: string | undefined): readonly Represe
 
 function isRepresentation(value: unknown): value is Representation {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Renders the rows. An error before the second chunk is thrown, so that it becomes an ordinary error response. */
+async function renderRows(
+  renderer: Renderer,
+  rows: RenderedRows,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RestResponse> {
+  return {
+    status: 200,
+    body: await readBody(renderer.render(rows), {}),
+    headers: {
+      ...headers,
+      ...renderer.headers?.(rows),
+      'Content-Type': renderer.contentType ?? renderer.mediaType,
+    },
+  };
 }

@@ -33,20 +33,31 @@ export class ModelSerializer implements Serializer {
 
   /** Parses all fields that this operation writes, and collects all errors (contract 5.10). */
   parse(body: Readonly<Record<string, unknown>>, context: ParseContext): ParsedBody {
-    const values = new Map<string, unknown>();
-    const errors = context.resource.strict ? unknownFields(body, context) : emptyFieldErrors();
-    for (const field of context.resource.fields) {
-      if (context.given.has(field.name) || !isWritableIn(field, context.operation)) continue;
-      const outcome = parseMember(body, field, context);
-      if (outcome === undefined) continue;
-      if ('nested' in outcome) {
-        // Valid values are kept, so that the application's validators also check them.
-        errors[field.name] = outcome.nested;
-        values.set(field.name, outcome.validValues);
-      } else if (outcome.errors) errors[field.name] = [...outcome.errors];
-      else values.set(field.name, outcome.value);
-    }
-    return { values, errors, sent: body };
+    const { fields, fieldsByName, strict } = context.resource;
+    const errors = emptyFieldErrors();
+    if (strict)
+      addUnknownNames(errors, body, (name) => context.given.has(name) || isExposed(fieldsByName.get(name)));
+    const open = context.given.size === 0 ? fields : fields.filter(({ name }) => !context.given.has(name));
+    return { values: new Map(parseMembers(body, { fields: open, errors }, context)), errors, sent: body };
+  }
+}
+
+/** Yields the values of all fields that the operation writes, and adds the errors of the others. */
+function* parseMembers(
+  body: Readonly<Record<string, unknown>>,
+  { fields, errors }: { readonly fields: readonly Field[]; readonly errors: FieldErrors },
+  context: ParseContext,
+): Iterable<readonly [string, unknown]> {
+  for (const field of fields) {
+    const { name } = field;
+    const outcome = isWritableIn(field, context.operation) ? parseMember(body, field, context) : undefined;
+    if (outcome === undefined) continue;
+    if ('nested' in outcome) {
+      // Valid values are kept, so that the application's validators also check them.
+      errors[name] = outcome.nested;
+      yield [name, outcome.validValues];
+    } else if (outcome.errors) errors[name] = [...outcome.errors];
+    else yield [name, outcome.value];
   }
 }
 
@@ -92,22 +103,13 @@ function toJsonValue(value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** Reports unknown names: a hidden field is one of them. */
-function unknownFields(
-  body: Readonly<Record<string, unknown>>,
-  { resource, given }: ParseContext,
-): FieldErrors {
-  const errors = emptyFieldErrors();
-  for (const name of Object.keys(body)) {
-    const field = resource.fieldsByName.get(name);
-    const known = given.has(name) || (field !== undefined && isExposed(field));
-    if (!known) errors[name] = ['Unknown field.'];
-  }
-  return errors;
+/** Adds an error for each unknown name: a hidden field is one of them. */
+function addUnknownNames(errors: FieldErrors, body: object, isKnown: (name: string) => boolean): void {
+  for (const name of Object.keys(body)) if (!isKnown(name)) errors[name] = ['Unknown field.'];
 }
 
-function isExposed(field: Field): boolean {
-  return field.readable || isAcceptedInBodies(field);
+function isExposed(field: Field | undefined): boolean {
+  return field !== undefined && (field.readable || isAcceptedInBodies(field));
 }
 
 type MemberOutcome =
@@ -126,7 +128,8 @@ function parseMember(
       ? invalid('This field is required.')
       : undefined;
   }
-  const input = inputOf(body, field);
+  // Only JSON has numbers with more digits than those of JavaScript.
+  const input = isJson(field) ? exactMember(body, field.name) : plainValue(body[field.name]);
   if (input === null || (input === '' && field.kind === 'to-one')) return parseNull(field);
   switch (field.kind) {
     case 'column':
@@ -138,11 +141,6 @@ function parseMember(
     default:
       return undefined;
   }
-}
-
-/** Only JSON has numbers with more digits than those of JavaScript. */
-function inputOf(body: Readonly<Record<string, unknown>>, field: Field): unknown {
-  return isJson(field) ? exactMember(body, field.name) : plainValue(body[field.name]);
 }
 
 function parseNull(field: Field): Outcome<null> {
@@ -177,28 +175,15 @@ function storable<Value extends Json>(value: Value, transform: Transform): Outco
   return outcome.errors ? outcome : valid(value);
 }
 
-function unknownMembers(input: object, { fields }: EmbeddedField): FieldErrors {
-  const errors = emptyFieldErrors();
-  const known = new Set(fields.filter(isExposed).map(({ name }) => name));
-  for (const name of Object.keys(input)) if (!known.has(name)) errors[name] = ['Unknown field.'];
-  return errors;
-}
-
 function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseContext): MemberOutcome {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return invalid(`Invalid data. Expected a dictionary, but got ${pythonTypeName(input)}.`);
   }
-  const values: Record<string, unknown> = {};
-  const errors = context.resource.strict ? unknownMembers(input, embedded) : emptyFieldErrors();
-  for (const field of embedded.fields) {
-    if (!isWritableIn(field, context.operation)) continue;
-    const outcome = parseMember(input as Readonly<Record<string, unknown>>, field, context);
-    if (outcome === undefined) continue;
-    if ('nested' in outcome) {
-      errors[field.name] = outcome.nested;
-      values[field.name] = outcome.validValues;
-    } else if (outcome.errors) errors[field.name] = [...outcome.errors];
-    else values[field.name] = outcome.value;
-  }
+  const { fields } = embedded;
+  const errors = emptyFieldErrors();
+  if (context.resource.strict)
+    addUnknownNames(errors, input, (name) => isExposed(fields.find((each) => each.name === name)));
+  const members = input as Readonly<Record<string, unknown>>;
+  const values = Object.fromEntries(parseMembers(members, { fields, errors }, context));
   return Object.keys(errors).length > 0 ? { nested: errors, validValues: values } : valid(values);
 }

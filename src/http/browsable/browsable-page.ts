@@ -1,8 +1,49 @@
-import type { BrowsableOptions } from '../../core/contracts/browsable.js';
+import type {
+  BrowsableOptions,
+  PageDocuments,
+  PageLogin,
+  PageMessages,
+} from '../../core/contracts/browsable.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import { ASSETS_SEGMENT } from './page-assets.js';
-import type { PageAsset, PageAssets } from './page-assets.js';
-import type { PageConfig, VersionSelection } from './page-config.js';
+
+/** The header or media-type parameter that selects a version of the API. */
+export interface VersionSelection {
+  readonly headers: Readonly<Record<string, string>>;
+  /** A parameter of each media type in `Accept`: `v=1`. */
+  readonly acceptParameter?: string;
+}
+
+/** The configuration of the page, as JSON in the content of `<meta name="restify">`. Holds no data of the application. */
+export interface PageConfig extends VersionSelection {
+  /** The URL of the prefix's index, relative to that of the page. */
+  readonly index: string;
+  /** The path of the index, as the server sees it and writes it into links. */
+  readonly root: string;
+  readonly login: PageLogin;
+  readonly documents: PageDocuments;
+  readonly messages?: PageMessages;
+}
+
+/** A file of the page, named by the hash of its content. */
+interface PageAsset {
+  /** `3f2a….js` or `….css`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+interface PageAssets {
+  readonly script: PageAsset;
+  readonly style: PageAsset;
+}
+
+/** The segment below a prefix that holds the assets. No model's path begins with it, because `~` is in no name of an app. */
+export const ASSETS_SEGMENT = '~ui';
+
+/** Loads the assets, which `npm run build` bundles into one module for both formats of the package. */
+export async function loadPageAssets(): Promise<PageAssets> {
+  const { default: assets } = await import('../../../ui/assets.cjs');
+  return assets;
+}
 
 /** Where a page is. All paths end with a slash. */
 export interface PageLocation {

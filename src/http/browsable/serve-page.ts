@@ -1,12 +1,14 @@
 import { MethodNotAllowed, NotFound } from '../../core/errors/http-exceptions.js';
-import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import { FORMAT_PARAMETER, JSON_MEDIA_TYPE } from '../../core/contracts/renderer.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import type { RegisteredApi } from '../api-registration.js';
 import type { PathLocation } from '../route-matcher.js';
 import type { ServerExchange } from '../server-exchange.js';
 import type { BrowsablePage, PageLocation } from './browsable-page.js';
-import { acceptsPage, namesHtml } from './accepts-page.js';
+import { DESCRIPTION_MEDIA_TYPE } from '../../core/contracts/route-description.js';
+import { formatOf, outranksTypes } from '../../features/rendering/negotiate-format.stage.js';
+import type { HttpExchange } from '../../request/http-exchange.js';
 
 /** The same for every path, so that the page does not disclose which of them exist. */
 const PAGE_ALLOW = 'GET, HEAD, OPTIONS';
@@ -147,4 +149,29 @@ function relativeUrl(above: string, { mountedAt, path }: ServerExchange): string
   const below = (mountedAt + path).slice(above.length);
   if (below === '') return `${above.slice(above.lastIndexOf('/') + 1)}/`;
   return '../'.repeat(below.split('/').length - 2) || './';
+}
+
+const HTML_MEDIA_TYPE = 'text/html';
+const OTHER_TYPES = [JSON_MEDIA_TYPE, DESCRIPTION_MEDIA_TYPE];
+
+/** Whether an `Accept` header names HTML, so that a request may get the page. */
+function namesHtml(accept: string | undefined): boolean {
+  return accept?.toLowerCase().includes(HTML_MEDIA_TYPE) === true;
+}
+
+/**
+ * Whether a request is a navigation of a browser: GET or HEAD, with a strictly higher quality for HTML than for JSON and for
+ * descriptions, and no format by name. `Sec-Fetch-Dest`, where sent, excludes frames, images and `fetch`.
+ */
+function acceptsPage(exchange: HttpExchange, formatParameter = FORMAT_PARAMETER): boolean {
+  const { method, query } = exchange;
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  const accept = exchange.header('accept');
+  if (accept === undefined || !namesHtml(accept) || !outranksTypes(HTML_MEDIA_TYPE, OTHER_TYPES, accept))
+    return false;
+  const destination = exchange.header('sec-fetch-dest');
+  return (
+    (destination === undefined || destination === 'document') &&
+    formatOf(query, formatParameter) === undefined
+  );
 }

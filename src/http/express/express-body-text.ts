@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { parseContentCoding, toText } from '../read-body.js';
-import { Utf8Check } from '../utf8-check.js';
 
 const UTF8_CHECK = Symbol('restify.utf8');
 const CHUNKS = Symbol('restify.chunks');
@@ -106,18 +105,13 @@ export function dropBodyText(request: CheckedRequest): void {
 
 /** `stream`: what the parser reads. */
 function addChunk(request: CheckedRequest, chunk: Buffer, stream: PushTarget): void {
-  checkChunk(request, chunk);
+  if (request[UTF8_CHECK] || !isUtf8(chunk)) (request[UTF8_CHECK] ??= new Utf8Check()).add(chunk);
   const chunks = CHUNKS in request ? request[CHUNKS] : (request[CHUNKS] = []);
   if (!chunks) return;
   chunks.push(chunk);
   const isUnread = stream.listenerCount('data') === 0 && stream.listenerCount('readable') === 0;
   if (isUnread && chunks.reduce((sum, { length }) => sum + length, 0) > UNREAD_BYTES)
     request[CHUNKS] = undefined;
-}
-
-function checkChunk(request: CheckedRequest, chunk: Buffer): void {
-  if (!request[UTF8_CHECK] && isUtf8(chunk)) return;
-  (request[UTF8_CHECK] ??= new Utf8Check()).add(chunk);
 }
 
 function isPushTarget(destination: unknown): destination is PushTarget {
@@ -130,4 +124,49 @@ function addDecodedChunks(request: CheckedRequest, decoder: PushTarget): void {
     if (Buffer.isBuffer(chunk)) addChunk(request, chunk, decoder);
     return push(chunk, encoding);
   };
+}
+
+const EMPTY_BUFFER = Buffer.alloc(0);
+
+/** Validates UTF-8 in chunks that may end inside a character, and buffers only the start of that character. */
+export class Utf8Check {
+  private incomplete: Buffer = EMPTY_BUFFER;
+  private valid = true;
+
+  /** False after invalid UTF-8, or inside an incomplete character. */
+  get isComplete(): boolean {
+    return this.valid && this.incomplete.length === 0;
+  }
+
+  add(chunk: Buffer): void {
+    if (!this.valid) return;
+    const [first] = this.incomplete;
+    const missing = first === undefined ? 0 : getCharacterLength(first) - this.incomplete.length;
+    const sequence = Buffer.concat([this.incomplete, chunk.subarray(0, missing)]);
+    if (chunk.length < missing) {
+      this.incomplete = sequence;
+      return;
+    }
+    const end = findIncompleteEnd(chunk, missing);
+    this.valid = isUtf8(sequence) && isUtf8(chunk.subarray(missing, end));
+    // A copy, because a view would keep the whole chunk in memory.
+    this.incomplete = Buffer.from(chunk.subarray(end));
+  }
+}
+
+/** The byte length of a character with this first byte. */
+function getCharacterLength(first: number): number {
+  if (first >= 0xf0) return 4;
+  if (first >= 0xe0) return 3;
+  return first >= 0xc0 ? 2 : 1;
+}
+
+/** The start of an incomplete last character, or the end of the chunk. */
+function findIncompleteEnd(chunk: Buffer, from: number): number {
+  for (let at = chunk.length - 1; at >= Math.max(from, chunk.length - 3); at--) {
+    const byte = chunk[at] ?? 0;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return getCharacterLength(byte) > chunk.length - at ? at : chunk.length;
+  }
+  return chunk.length;
 }

@@ -1,15 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import { BODY_BYTES } from '../../core/schema/limits.js';
-import type { ReceivedBody } from '../../request/http-exchange.js';
 import { isJsonLike } from '../../request/application-body.js';
+import type { ReceivedBody } from '../../request/http-exchange.js';
 import { isJsonType } from '../../request/request-input.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
-import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
-import type { ServerExchange } from '../server-exchange.js';
-import type { MaybePromise } from '../../core/maybe-promise.js';
-import { hasPrototypeKeys } from '../prototype-keys.js';
-import { getHeader, hasClientCertificate, removeOrigin } from '../server-exchange.js';
-import { hasInvalidText, takeBodyText } from './express-body-text.js';
 import {
   parseContentCoding,
   findUnsupportedCoding,
@@ -18,6 +13,10 @@ import {
   readDecodedBody,
   decodeText,
 } from '../read-body.js';
+import { getHeader, hasClientCertificate, removeOrigin } from '../server-exchange.js';
+import type { ServerExchange } from '../server-exchange.js';
+import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
+import { hasInvalidText, takeBodyText } from './express-body-text.js';
 
 /** The properties of Express's request that are used, in addition to Node's. */
 interface ExpressRequest extends IncomingMessage {
@@ -138,7 +137,11 @@ class ExpressExchange implements ServerExchange {
   }
 
   parsedBody(): ReceivedBody | undefined {
-    return markUnsafe(getParsedBody(this.raw), this.header('content-type'));
+    const body = getParsedBody(this.raw);
+    // Express's parser keeps keys that Fastify's rejects.
+    return body?.kind === 'value' && isJsonLike(this.header('content-type')) && hasPrototypeKeys(body.value)
+      ? { ...body, unsafe: true }
+      : body;
   }
 
   isAborted(): boolean {
@@ -197,16 +200,6 @@ function parseReadText(request: ExpressRequest, text: string): ReceivedBody {
   }
 }
 
-/** Express's parser keeps keys that Fastify's rejects. */
-function markUnsafe(
-  body: ReceivedBody | undefined,
-  contentType: string | undefined,
-): ReceivedBody | undefined {
-  return body?.kind === 'value' && isJsonLike(contentType) && hasPrototypeKeys(body.value)
-    ? { ...body, unsafe: true }
-    : body;
-}
-
 /** Stores the error of a body that is not valid UTF-8, after the application's parser has decoded it. */
 export function storeInvalidText(request: IncomingMessage): void {
   storeBodyError(request, { type: INVALID_TEXT, message: NOT_UTF8 });
@@ -236,4 +229,26 @@ function describeBodyError(error: BodyError, { headers }: IncomingMessage): Rece
     default:
       return { kind: 'broken', reason: 'the body could not be read' };
   }
+}
+
+/**
+ * Whether parsed JSON has a key `__proto__`, or a `constructor` with a `prototype`, at any depth: code that copies such an
+ * object may replace a prototype. Iterative, so that a deep body cannot overflow the stack.
+ */
+export function hasPrototypeKeys(value: unknown): boolean {
+  const seen = new Set<object>();
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const each = pending.pop();
+    if (typeof each !== 'object' || each === null || ArrayBuffer.isView(each) || seen.has(each)) continue;
+    if (Object.hasOwn(each, '__proto__') || hasPrototype(each)) return true;
+    seen.add(each);
+    for (const inner of Object.values(each)) if (typeof inner === 'object') pending.push(inner);
+  }
+  return false;
+}
+
+function hasPrototype(each: object): boolean {
+  const own = Object.hasOwn(each, 'constructor') ? each.constructor : undefined;
+  return typeof own === 'object' && (own as object | null) !== null && Object.hasOwn(own, 'prototype');
 }

@@ -2,22 +2,56 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkBodyText, dropBodyText, hasBodyText, hasInvalidText } from './express-body-text.js';
 import { getExpressExchange, isBodyError, storeBodyError, storeInvalidText } from './express-exchange.js';
 import { indexRoutes } from './express-route-index.js';
-import type { ExpressLayer, ExpressRouter } from './express-route-index.js';
 import { useExpressPrototypes } from './express-prototypes.js';
+import { DeclarationError } from '../../core/errors/declaration-error.js';
+import {
+  describeUnknownMatch,
+  describeUnknownRouter,
+  handlesAllMethods,
+  pathsOf,
+  probeHandles,
+  probeLayers,
+  probeLayerTools,
+  replaceMatch,
+  unknownRoutes,
+} from '../../internals/express.js';
+import type { ExpressLayer } from '../../internals/express.js';
 import { findHandlerKind } from '../handler-kind.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
-import { GeneratedRoutes } from '../generated-routes.js';
+import { GeneratedRoutes } from '../http-platform.js';
 import type { RestServer } from '../rest-server.js';
 
 type Next = (error?: unknown) => void;
-type RouterStack = Partial<Pick<ExpressRouter, 'stack'>>;
 
 export const expressPlatform: HttpPlatform = {
   getExchange: (request, response) =>
     getExpressExchange(request as IncomingMessage, response as ServerResponse),
+  hasMiddleware: hasExpressMiddleware,
   registerBeforeRoutes: registerExpressMiddleware,
   registerAfterRoutes: registerExpressFallbacks,
 };
+
+/** Middleware of Express and of Nest, which sets no user. */
+const NEUTRAL: ReadonlySet<string> = new Set([
+  'query',
+  'expressInit',
+  'jsonParser',
+  'urlencodedParser',
+  'textParser',
+  'rawParser',
+  'corsMiddleware',
+]);
+
+function hasExpressMiddleware(adapter: HttpAdapter): boolean {
+  const { onRequestHook } = adapter as { readonly onRequestHook?: unknown };
+  return onRequestHook !== undefined || probeHandles(adapter.getInstance())?.every(isNeutral) !== true;
+}
+
+function isNeutral(handle: unknown): boolean {
+  if (typeof handle !== 'function') return false;
+  // Nest's adapter adds a function without a name, which calls its hooks.
+  return handle.name === '' ? /\bonRequestHook\b/.test(handle.toString()) : NEUTRAL.has(handle.name);
+}
 
 /** Restores `app.all` once the routes are registered. */
 const RESTORE_APP_ALL = new WeakMap<RestServer, () => void>();
@@ -60,12 +94,16 @@ function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): vo
 /** Adds handlers after the routes: the index, unknown paths below a prefix, and errors before a route. */
 function registerExpressFallbacks(adapter: HttpAdapter, server: RestServer): void {
   RESTORE_APP_ALL.get(server)?.();
-  const { router } = adapter.getInstance() as { readonly router?: RouterStack };
+  const layers = probeLayers(adapter.getInstance());
+  if (!layers) throw new DeclarationError([unknownRoutes()]);
   const routes = new GeneratedRoutes(server);
-  for (const path of listRoutePaths(router)) routes.addPath(path);
+  for (const path of pathsOf(layers)) routes.addPath(path);
   routes.assertSameMounts();
-  for (const layer of router?.stack ?? []) makeCaseSensitive(layer, routes);
-  indexRoutes(router, (path) => routes.findModelPath(path));
+  const insensitive = layers.filter((layer) => !makeCaseSensitive(layer, routes));
+  if (insensitive.length > 0) server.log.warn(describeUnknownMatch());
+  const tools = probeLayerTools(adapter.getInstance());
+  if (tools) indexRoutes(tools, (path) => routes.findModelPath(path));
+  else server.log.warn(describeUnknownRouter());
   adapter.use((request: IncomingMessage, response: ServerResponse, next: Next) => {
     nextUnlessHandled(server.handleUnmatched(getExpressExchange(request, response)), next);
   });
@@ -102,27 +140,25 @@ function createErrorMiddleware(handle: (error: unknown, call: MiddlewareCall) =>
 /**
  * Makes the routes of actions case-sensitive. Express ignores case: an action at `…/recent` would match before the
  * object whose key is `Recent`. Generated handlers for all methods use the package's own matcher, which is
- * case-sensitive.
+ * case-sensitive. False if Express compares paths in another way.
  */
-function makeCaseSensitive(layer: ExpressLayer, routes: GeneratedRoutes): void {
-  const { path, methods } = layer.route ?? {};
-  const match = layer.match?.bind(layer);
+function makeCaseSensitive(layer: ExpressLayer, routes: GeneratedRoutes): boolean {
+  const { path } = layer.route ?? {};
   if (
-    !match ||
     typeof path !== 'string' ||
     path.includes('{') ||
-    methods?._all === true ||
+    handlesAllMethods(layer) ||
     routes.findModelPath(path) === undefined
   )
-    return;
+    return true;
   const pattern = path.split('/');
-  layer.match = (requested) => {
+  return replaceMatch(layer, (match) => (requested) => {
     if (!match(requested)) return false;
     const segments = requested.split('/');
     return pattern.every(
       (segment, index) => segment.startsWith(':') || segment.startsWith('*') || segment === segments[index],
     );
-  };
+  });
 }
 
 /** Passes a request on to the next middleware if it was not handled, and its error if it failed. */
@@ -135,13 +171,6 @@ function nextUnlessHandled(handled: Promise<boolean>, next: Next): void {
       next(error);
     },
   );
-}
-
-function listRoutePaths({ stack = [] }: RouterStack = {}): readonly string[] {
-  return stack.flatMap(({ route }) => {
-    if (Array.isArray(route?.path)) return route.path as string[];
-    return typeof route?.path === 'string' ? [route.path] : [];
-  });
 }
 
 type RegisterRoute = (path: unknown, ...handlers: readonly unknown[]) => unknown;
@@ -177,7 +206,8 @@ function registerAllMethods(
   if (!isRoutingApplication(application)) return () => undefined;
   const { all, get } = application;
   application.all = (path, ...handlers) => {
-    if (!handlers.every(isGenerated)) return all.call(application, path, ...handlers);
+    if (!handlers.every((handler) => findHandlerKind(handler)?.kind === 'generated'))
+      return all.call(application, path, ...handlers);
     // Code that reads `request.route`, such as middleware for metrics, finds it in both cases.
     application.route(path).all(
       ...handlers.map((handler) => {
@@ -195,7 +225,10 @@ function registerAllMethods(
     get.call(
       application,
       path,
-      ...handlers.map((handler) => (isAction(handler) ? runFirst(servePage, handler) : handler)),
+      // Nest copies the metadata of a handler to the function that it registers.
+      ...handlers.map((handler) =>
+        findHandlerKind(handler)?.kind === 'action' ? runFirst(servePage, handler) : handler,
+      ),
     );
   return () => {
     application.all = all;
@@ -211,13 +244,4 @@ function runFirst(first: FirstHandlers[keyof FirstHandlers], handler: unknown): 
 function isRoutingApplication(application: unknown): application is RoutingApplication {
   const { all, get, route } = application as Partial<RoutingApplication>;
   return [all, get, route].every((method) => typeof method === 'function');
-}
-
-/** Nest copies the metadata of a handler to the function that it registers. */
-function isAction(handler: unknown): boolean {
-  return findHandlerKind(handler)?.kind === 'action';
-}
-
-function isGenerated(handler: unknown): boolean {
-  return findHandlerKind(handler)?.kind === 'generated';
 }

@@ -1,20 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { ExpressLayer, LayerTools, RouterFunction } from '../../internals/express.js';
 
-type NextFunction = (error?: unknown) => void;
-type RouterFunction = (request: IncomingMessage, response: ServerResponse, next: NextFunction) => void;
-
-/** The undocumented part of Express's router. If its internals differ, the routes stay as Nest registered them. */
-export interface ExpressRouter extends RouterFunction {
-  stack: ExpressLayer[];
-  readonly caseSensitive?: boolean;
-  use(handler: RouterFunction): unknown;
-  handle: RouterFunction;
-}
-
-export interface ExpressLayer {
-  readonly route?: { readonly path?: unknown; readonly methods?: Readonly<Record<string, unknown>> };
-  match?(path: string): boolean;
-}
+type NextFunction = Parameters<RouterFunction>[2];
+type RouterCall = {
+  readonly request: IncomingMessage;
+  readonly response: Parameters<RouterFunction>[1];
+  readonly next: NextFunction;
+};
 
 /** A sequence of adjacent generated routes, by the path of their model. */
 interface RouteRun {
@@ -31,24 +23,12 @@ interface RouteRun {
  * `modelOf` returns the path of the model that a route belongs to, including the mount, such as
  * `/api/rest/v1/polls/question`; undefined for the application's own routes.
  */
-export function indexRoutes(router: unknown, modelOf: (path: string) => string | undefined): void {
-  if (!isRouter(router)) return;
-  const before = router.stack.length;
-  const runs = findRuns(router.stack, modelOf);
+export function indexRoutes(tools: LayerTools, modelOf: (path: string) => string | undefined): void {
+  const layers = [...tools.layers];
   // From the last one, so that earlier positions stay valid.
-  for (const run of runs.reverse()) replaceRun(router, run);
-  if (router.stack.length !== before - runs.reduce((sum, { layers }) => sum + layers.length - 1, 0))
-    throw new Error('Express keeps its routes in another way than this package knows: please report it.');
-}
-
-function isRouter(router: unknown): router is ExpressRouter {
-  const { stack, use, handle } = (router ?? {}) as Partial<ExpressRouter>;
-  return (
-    typeof router === 'function' &&
-    Array.isArray(stack) &&
-    typeof use === 'function' &&
-    typeof handle === 'function'
-  );
+  for (const run of findRuns(layers, modelOf).reverse())
+    layers.splice(run.at, run.layers.length, createIndex(tools, run));
+  if (layers.length < tools.layers.length) tools.replaceLayers(layers);
 }
 
 function findRuns(stack: readonly ExpressLayer[], modelOf: (path: string) => string | undefined): RouteRun[] {
@@ -73,11 +53,12 @@ function findRuns(stack: readonly ExpressLayer[], modelOf: (path: string) => str
   return runs.filter(({ byModel }) => byModel.size > 1);
 }
 
-function replaceRun(router: ExpressRouter, { at, layers, byModel }: RouteRun): void {
+/** One layer in the place of the routes of several models. */
+function createIndex(tools: LayerTools, { byModel }: RouteRun): ExpressLayer {
   const routers = new Map<string, RouterFunction>();
   const leaving = new WeakMap<IncomingMessage, NextFunction>();
   // Express responds to OPTIONS itself if a router ends without a response. This last layer prevents it.
-  const last = createLayer(router, (request, _response, next) => {
+  const last = tools.createLayer((request, _response, next) => {
     const leave = leaving.get(request);
     if (leave) leave();
     else next();
@@ -85,7 +66,7 @@ function replaceRun(router: ExpressRouter, { at, layers, byModel }: RouteRun): v
   const routerAt = (model: string): RouterFunction | undefined => {
     const own = byModel.get(model);
     if (!own) return undefined;
-    const made = routers.get(model) ?? createRouter([...own, ...last], router);
+    const made = routers.get(model) ?? tools.createRouter([...own, last]);
     routers.set(model, made);
     return made;
   };
@@ -105,23 +86,10 @@ function replaceRun(router: ExpressRouter, { at, layers, byModel }: RouteRun): v
     }
     next();
   };
-  const step = createLayer(router, (request, response, next) => {
+  return tools.createLayer((request, response, next) => {
     // Case-insensitive, as Express's own match; the package's matcher decides afterwards.
     walk(getLowerCasePath(request), 0, { request, response, next });
   });
-  router.stack.splice(at, layers.length, ...step);
-}
-
-/** A detached layer that matches every path. */
-function createLayer(router: ExpressRouter, handle: RouterFunction): readonly ExpressLayer[] {
-  router.use(handle);
-  return router.stack.splice(-1);
-}
-
-interface RouterCall {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly next: NextFunction;
 }
 
 /** The first segments of a path. */
@@ -129,21 +97,6 @@ function takeSegments(path: string, segments: number): string {
   let end = 0;
   for (let segment = 0; segment < segments && end >= 0; segment++) end = path.indexOf('/', end + 1);
   return end < 0 ? path : path.slice(0, end);
-}
-
-/** A router with the same prototype and settings, and only these routes. */
-function createRouter(layers: ExpressLayer[], like: ExpressRouter): RouterFunction {
-  const made: ExpressRouter = Object.assign(
-    Object.setPrototypeOf(
-      (request: IncomingMessage, response: ServerResponse, next: NextFunction) => {
-        made.handle(request, response, next);
-      },
-      Object.getPrototypeOf(like) as object,
-    ) as ExpressRouter,
-    like,
-    { stack: layers },
-  );
-  return made;
 }
 
 function getLowerCasePath({ url = '' }: IncomingMessage): string {

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { isSupportedMethod } from '../../core/schema/operation.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
-import type { FastifyInstance, FastifyParser, FastifyRoute } from './fastify-types.js';
 import { isJsonType } from '../../request/request-input.js';
 import { hasUnannouncedBody, readDecodedBody } from '../read-body.js';
+import { reopenReply } from './fastify-reply.js';
+import type { FastifyInstance, FastifyParser, FastifyRoute, FastifyHandler } from './fastify-types.js';
 
 const RECEIVED_BODY = Symbol('restify.body');
 const HIDDEN_CONTENT_TYPE = Symbol('restify.contentType');
@@ -39,7 +41,9 @@ export function createDeferringParser(
     const raw: ParsedRequest = request.raw;
     restoreContentType(raw);
     void readDecodedBody(payload, raw, limit).then((received) => {
-      const body = parseReceivedText(received, raw, parseText);
+      let body: ReceivedBody = received;
+      if (received.kind === 'text')
+        body = isJsonType(raw.headers['content-type']) ? parseText(received.text) : { kind: 'unsupported' };
       raw[RECEIVED_BODY] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
     });
@@ -62,15 +66,6 @@ export function createActionParser(instance: FastifyInstance): FastifyParser {
     });
     return body;
   });
-}
-
-function parseReceivedText(
-  received: ReceivedBody,
-  { headers }: IncomingMessage,
-  parseText: ParseText,
-): ReceivedBody {
-  if (received.kind !== 'text') return received;
-  return isJsonType(headers['content-type']) ? parseText(received.text) : { kind: 'unsupported' };
 }
 
 function parseAnyText(text: string): ReceivedBody {
@@ -131,4 +126,34 @@ function hideContentType(request: ParsedRequest): void {
 function restoreContentType(request: ParsedRequest): void {
   const type = request[HIDDEN_CONTENT_TYPE];
   if (type !== undefined) request.headers['content-type'] = type;
+}
+
+type HandleError = NonNullable<FastifyRoute['errorHandler']>;
+
+/**
+ * Handles a request whose method is not served although Fastify rejects its body, such as a QUERY without content: 405 has
+ * precedence. Passes other errors on.
+ */
+export function ignoreBodiesOfUnserved(handle: FastifyHandler, handleError: HandleError): HandleError {
+  return (error, request, reply) => {
+    const { code } = error as { code?: unknown };
+    const isOfBody = typeof code === 'string' && /^FST_ERR_(ROUTE|CTP)_/.test(code);
+    if (!isOfBody || isSupportedMethod(request.raw.method ?? '')) handleError(error, request, reply);
+    else {
+      reopenReply(reply);
+      void handle(request, reply);
+    }
+  };
+}
+
+/** The body for the code of an error of Fastify's parsers. */
+export function describeParserError(code: string): ReceivedBody {
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return { kind: 'too-large' };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { kind: 'unsupported' };
+    default:
+      return { kind: 'broken', reason: 'the body could not be read' };
+  }
 }

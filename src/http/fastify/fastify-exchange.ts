@@ -1,16 +1,14 @@
-import type { ServerResponse } from 'node:http';
+import type { ServerResponse, IncomingMessage } from 'node:http';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { hasBody } from '../read-body.js';
-import { getHeader, hasClientCertificate } from '../server-exchange.js';
-import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
+import { getHeader, hasClientCertificate, removeOrigin } from '../server-exchange.js';
 import type { ServerExchange } from '../server-exchange.js';
+import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
 import { getReceivedBody } from './fastify-content-type-parser.js';
 import { isReplySent, ReplyHeaders, sendReply } from './fastify-reply.js';
 import type { FastifyReply, FastifyRequest } from './fastify-types.js';
-import { getClientUrl, parseUrl } from './fastify-url.js';
-import type { MiddlewareRequest } from './fastify-url.js';
 
 /** The exchange of one Fastify call for its handlers, the same object each time. */
 export function getFastifyExchange(
@@ -197,4 +195,70 @@ function getParsedBody({ raw, body }: FastifyRequest): ReceivedBody | undefined 
   if (received) return received;
   if (!hasBody(raw)) return { kind: 'none' };
   return body === undefined ? undefined : { kind: 'value', value: body };
+}
+
+/** Node's request, as Fastify passes it to middleware. */
+interface MiddlewareRequest extends IncomingMessage {
+  readonly originalUrl?: string;
+  readonly protocol?: string;
+  readonly ip?: string;
+  readonly user?: unknown;
+}
+
+/** The parts of a request's URL. */
+interface ParsedUrl {
+  readonly url: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+const PARSED_URL = Symbol('restify.url');
+
+/** Parses the URL, and caches the result until the URL changes. */
+function parseUrl(raw: MiddlewareRequest & { [PARSED_URL]?: ParsedUrl }): ParsedUrl {
+  const url = getClientUrl(raw);
+  const known = raw[PARSED_URL];
+  if (known?.url === url) return known;
+  const own = removeOrigin(url);
+  const at = own.indexOf('?');
+  return (raw[PARSED_URL] = {
+    url,
+    path: at < 0 ? own : own.slice(0, at),
+    query: at < 0 ? '' : own.slice(at + 1),
+  });
+}
+
+/** The URL as the client sent it. */
+function getClientUrl(raw: MiddlewareRequest): string {
+  return getUnescapedUrl(raw) ?? raw.originalUrl ?? raw.url ?? '/';
+}
+
+const UNESCAPED_URLS = new WeakMap<IncomingMessage, string>();
+
+/**
+ * Replaces a path with malformed escapes by one that Fastify's router can decode, and stores the original. The router
+ * would otherwise respond before any hook, and such a path below a prefix has to be a 404.
+ */
+export function escapeMalformedUrls(request: IncomingMessage): void {
+  const url = request.url ?? '/';
+  if (!url.includes('%')) return;
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  if (isDecodable(path)) return;
+  UNESCAPED_URLS.set(request, url);
+  request.url = path.replaceAll('%', '%25') + url.slice(path.length);
+}
+
+/** The original URL, if it was replaced. */
+export function getUnescapedUrl(request: IncomingMessage): string | undefined {
+  return UNESCAPED_URLS.get(request);
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURI(path.replaceAll('%25', '%2525'));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,18 +1,19 @@
 import { METHODS } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse, Server } from 'node:http';
+import { ShuttingDown } from '../../core/errors/http-exceptions.js';
 import { isSupportedMethod, servedMethod } from '../../core/schema/operation.js';
-import { rejectWhileClosing } from './fastify-closing.js';
-import { createMiddlewareExchange, getFastifyExchange } from './fastify-exchange.js';
-import { escapeMalformedUrls } from './fastify-malformed-urls.js';
+import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
+import type { RestServer } from '../rest-server.js';
+import type { ServerExchange } from '../server-exchange.js';
+import { createMiddlewareExchange, getFastifyExchange, escapeMalformedUrls } from './fastify-exchange.js';
 import { mergeReplyVary, restoreMediaType } from './fastify-reply.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
 import type { FastifyInstance, FastifyMiddleware, FastifyReply, FastifyRequest } from './fastify-types.js';
-import type { ServerExchange } from '../server-exchange.js';
-import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
-import type { RestServer } from '../rest-server.js';
 
 export const fastifyPlatform: HttpPlatform = {
   getExchange,
+  // Plugins and hooks cannot be listed.
+  hasMiddleware: () => true,
   registerBeforeRoutes: registerFastifyHooks,
   registerAfterRoutes: registerFastifyRoutes,
 };
@@ -51,7 +52,10 @@ function registerFastifyHooks(adapter: HttpAdapter, server: RestServer): void {
   });
   instance.addHook('onRequest', (request, reply, done) => {
     server.setInitialHeaders(createMiddlewareExchange(request.raw, reply.raw));
-    handleUnroutedMethod(server, { request, reply, done });
+    // A method for which Fastify has no routes.
+    const exchange = getFastifyExchange(request, reply);
+    if (!request.is404 || !server.isGenerated(exchange)) done();
+    else void server.handleUnmatched(exchange);
   });
   instance.addHook('onSend', (request, reply, _payload, done) => {
     if (server.isGenerated(getExchange(request, reply))) {
@@ -67,18 +71,12 @@ function registerFastifyHooks(adapter: HttpAdapter, server: RestServer): void {
 
 function registerFastifyRoutes(adapter: HttpAdapter, server: RestServer): void {
   const instance = adapter.getInstance() as FastifyInstance;
-  addMethods(instance);
-  ROUTES.get(server)?.register(instance);
-}
-
-/**
- * Adds the methods of Node's parser that Fastify has no routes for, so that guards run before 405. The application's routes
- * for all methods are registered before.
- */
-function addMethods(instance: FastifyInstance): void {
+  // The methods of Node's parser that Fastify has no routes for, so that guards run before 405. The application's routes for all
+  // methods are registered before.
   const known = new Set(instance.supportedMethods);
   for (const method of METHODS)
     if (!known.has(method) && method !== 'CONNECT') instance.addHttpMethod(method);
+  ROUTES.get(server)?.register(instance);
 }
 
 /**
@@ -106,12 +104,41 @@ function deriveConstraint(request: IncomingMessage, server: RestServer): string 
   return target.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
 
-/** Handles a method for which Fastify has no routes. */
-function handleUnroutedMethod(
-  server: RestServer,
-  { request, reply, done }: { request: FastifyRequest; reply: FastifyReply; done: () => void },
-): void {
-  const exchange = getFastifyExchange(request, reply);
-  if (!request.is404 || !server.isGenerated(exchange)) done();
-  else void server.handleUnmatched(exchange);
+/**
+ * Rejects requests that arrive while Fastify closes in the form of the interface. Fastify would respond before any hook, in
+ * a form of its own and without `Retry-After`. Requests are served if the application has set `return503OnClosing: false`.
+ */
+function rejectWhileClosing(instance: FastifyInstance, server: RestServer): void {
+  instance.addHook('preClose', (done) => {
+    if (rejectsOnClosing(instance)) for (const each of listServers(instance)) rejectRequests(each, server);
+    done();
+  });
+}
+
+function rejectRequests(httpServer: Server, server: RestServer): void {
+  const listeners = httpServer.listeners('request');
+  httpServer.removeAllListeners('request');
+  httpServer.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const exchange = createMiddlewareExchange(request, response);
+    if (server.isGenerated(exchange)) void server.sendError(exchange, new ShuttingDown());
+    else for (const listener of listeners) listener.call(httpServer, request, response);
+  });
+}
+
+/** False also if Fastify's internals differ. */
+function rejectsOnClosing(instance: FastifyInstance): boolean {
+  const options = getInternal(instance, 'fastify.options') as { return503OnClosing?: boolean } | undefined;
+  return options !== undefined && options.return503OnClosing !== false;
+}
+
+/** The server, and those for the other addresses of its host name. */
+function listServers(instance: FastifyInstance): readonly Server[] {
+  const others = getInternal(instance, 'fastify.serverBindings') as readonly Server[] | undefined;
+  return [instance.server, ...(others ?? [])];
+}
+
+/** A property that Fastify stores under a symbol. */
+function getInternal(instance: object, description: string): unknown {
+  const key = Object.getOwnPropertySymbols(instance).find((symbol) => symbol.description === description);
+  return key && (instance as { readonly [key: symbol]: unknown })[key];
 }

@@ -2,23 +2,22 @@ import { isSupportedMethod, METHODS } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route, RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment } from '../../core/values/keys.js';
-import { GeneratedRoutes } from '../generated-routes.js';
+import { GeneratedRoutes } from '../http-platform.js';
 import type { RestServer } from '../rest-server.js';
 import { getCollectionPath, getRoutePattern } from '../route-pattern.js';
 import type { RequestTarget } from '../server-exchange.js';
-import { describeParserError, ignoreBodiesOfUnserved } from './fastify-body-errors.js';
 import {
+  describeParserError,
+  ignoreBodiesOfUnserved,
   createActionParser,
   createDeferringParser,
   createParsingHooks,
   createUnannouncedParser,
   storeReceivedBody,
 } from './fastify-content-type-parser.js';
-import { setRouteOfHttpSpan } from '../http-span.js';
-import { getFastifyExchange } from './fastify-exchange.js';
+import { getFastifyExchange, getUnescapedUrl } from './fastify-exchange.js';
 import { FastifyHandlers } from './fastify-handlers.js';
 import type { HandlerGroups } from './fastify-handlers.js';
-import { getUnescapedUrl } from './fastify-malformed-urls.js';
 import { reopenReply, watchReply } from './fastify-reply.js';
 import type {
   FastifyHandler,
@@ -320,4 +319,27 @@ function buildParameters(
   if (childSegment !== undefined)
     parameters.childId = childSegment.split('/').map((each) => decodedSegment(each) ?? each);
   return parameters;
+}
+
+/** Shared by all copies of @opentelemetry/api with this major version. */
+const API = Symbol.for('opentelemetry.js.api.1');
+/** The key of the data of the HTTP span in @opentelemetry/core. */
+const RPC_METADATA = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA');
+
+/** The part of OpenTelemetry's context that its HTTP instrumentation reads when a request ends. */
+interface TracerContext {
+  getValue(key: symbol): { readonly type?: unknown; route?: string } | undefined;
+}
+
+interface Tracing {
+  readonly [API]?: { readonly context?: { active(): TracerContext } };
+}
+
+/**
+ * Sets `http.route` of the active HTTP span, which then has the name of the route; does nothing without OpenTelemetry. On
+ * Fastify its instrumentation would see the route of the whole model.
+ */
+function setRouteOfHttpSpan(route: string): void {
+  const metadata = (globalThis as Tracing)[API]?.context?.active().getValue(RPC_METADATA);
+  if (metadata?.type === 'http') metadata.route = route;
 }

@@ -11,7 +11,7 @@ import type { FieldTerm, OrderTerm } from '../../core/schema/resource-schema.js'
 import type { Resource } from '../../core/schema/resource.js';
 import { findFilterParameters } from '../../features/filtering/filter-parameters.js';
 import type { FilterParameter } from '../../features/filtering/filter-parameters.js';
-import { choicesOf } from './describe-readable-fields.js';
+import { choicesOf } from './describe-fields.js';
 
 /** The part of a description that only lists have. */
 export type ListParameters = Pick<

@@ -1,3 +1,4 @@
+import type { AccessControl } from '../../core/contracts/access-control.js';
 import { BULK_OPERATIONS, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import type {
@@ -5,24 +6,58 @@ import type {
   BulkDescription,
   NestedDescription,
   QueryDescription,
+  DeletionDescription,
+  RelationDescription,
 } from '../../core/contracts/route-description.js';
 import type { RouteAction } from '../../core/schema/action.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
-import { parameterName } from '../../core/schema/parameter-names.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
+import { isReadableFrom } from '../../core/schema/reachable-models.js';
+import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import { queriedResource } from '../../features/filtering/plan-rows.stage.js';
 import { mayReadLabel } from '../../features/labels/add-labels.stage.js';
+import { requiredMethod } from '../../features/permissions/authorize.stage.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
-import { describeDeletion } from './describe-deletion.js';
-import { describeMethods, mayUse } from './describe-methods.js';
 import { describeListParameters } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
-import { describeChange } from './describe-writable-fields.js';
-import { describeReadableFields } from './describe-readable-fields.js';
-import { describeRelations } from './describe-relations.js';
+import { describeReadableFields, describeChange } from './describe-fields.js';
+
+/** Fields that refer to one object, and to-many relations whose keys a filter of the list compares. */
+async function describeRelations(
+  view: Resource,
+  context: RestContext,
+  { filters }: ListParameters,
+): Promise<Readonly<Record<string, RelationDescription>>> {
+  const relations: [string, RelationDescription][] = [];
+  for (const field of view.fields) {
+    if (!field.readable || !('relation' in field)) continue;
+    if (field.kind === 'link' && !filters.some(({ field: path }) => path === field.name)) continue;
+    const description = await describeRelation(resourceOf(field.relation.target), view, context);
+    if (description) relations.push([field.name, description]);
+  }
+  return Object.fromEntries(relations);
+}
+
+/** Undefined if the caller may not read the related model. */
+async function describeRelation(
+  target: Resource,
+  from: Resource,
+  { access, base }: RestContext,
+): Promise<RelationDescription | undefined> {
+  const granted = await access.tryAuthorize(target, 'GET');
+  if (!granted) return undefined;
+  const isListed = target.registered && target.operations.has('list');
+  const isLabelled = isReadableFrom(target, from) && mayReadLabel(restrictFields(target, granted));
+  return {
+    url: isListed ? `${base}/${target.app}/${target.model}/` : null,
+    ...(target.key.columns.length > 1 && { composite: true }),
+    label: isLabelled ? (target.objectLabel?.template ?? null) : null,
+  };
+}
 
 /** The routes that a description refers to, by the resource to whose URLs they belong. */
 export type RoutesOf = (resource: Resource) => readonly Route[];
@@ -42,9 +77,10 @@ export async function describeQueries(
   const granted = await context.access.tryAuthorize(resource, 'GET');
   const view = granted && restrictFields(resource, granted);
   const isList = route.operations.get('GET') === 'list';
+  const listed = view && isList && context.fork({ resource: view, queryAccess: undefined });
   const methods = await describeMethods(route, context);
   const mayDelete = methods.includes('DELETE') && route.operations.get('DELETE') === 'destroy';
-  const parameters = view && isList ? await describeListOf(view, context) : NO_PARAMETERS;
+  const parameters = listed ? describeListParameters(await queriedResource(listed)) : NO_PARAMETERS;
   return {
     kind,
     methods,
@@ -59,12 +95,6 @@ export async function describeQueries(
     ...(await describeWrites(route, context)),
     ...(view && describeResponses(route, view)),
   };
-}
-
-async function describeListOf(view: Resource, context: RestContext): Promise<ListParameters> {
-  return describeListParameters(
-    await queriedResource(context.fork({ resource: view, queryAccess: undefined })),
-  );
 }
 
 /** How objects are named and addressed. */
@@ -235,4 +265,30 @@ function describeResponses(
       },
     }),
   };
+}
+
+/** The methods of a URL that the caller may use, in the order of `Allow`. */
+async function describeMethods(route: Route, { access }: RestContext): Promise<readonly string[]> {
+  const methods: string[] = [];
+  for (const method of route.allow.split(', ')) {
+    if (method !== 'OPTIONS' && method !== 'HEAD' && (await mayUse(route, method, access)))
+      methods.push(method);
+  }
+  return methods;
+}
+
+/** Whether the permissions of a URL admit a request of the caller, as when it is authorized. */
+async function mayUse(route: Route, method: string, access: AccessControl): Promise<boolean> {
+  const permission = [...route.actions].find(([name]) => name === method)?.[1].permission;
+  const granted = await access.tryAuthorize(route.resource, requiredMethod(route, method), permission);
+  return granted !== undefined;
+}
+
+/** What a deletion does to objects that refer to the deleted one. A model that the caller may not view is not named. */
+async function describeDeletion({ resource }: Route, { access }: RestContext): Promise<DeletionDescription> {
+  const labels = { cascade: new Set<string>(), change: new Set<string>(), restrict: new Set<string>() };
+  for (const { resource: referrer, onDelete } of resource.referrers)
+    if (referrer.registered && (await access.tryAuthorize(resourceOf(referrer), 'GET')))
+      labels[onDelete].add(`${referrer.app}.${referrer.model}`);
+  return { cascade: [...labels.cascade], change: [...labels.change], restrict: [...labels.restrict] };
 }

@@ -1,4 +1,4 @@
-import { JSON_MEDIA_TYPE } from '../../core/media-type.js';
+import { JSON_MEDIA_TYPE } from '../../core/contracts/renderer.js';
 import type { Renderer } from '../../core/contracts/renderer.js';
 import { DESCRIPTION_MEDIA_TYPE } from '../../core/contracts/route-description.js';
 import type { RouteDescription } from '../../core/contracts/route-description.js';
@@ -11,7 +11,7 @@ import type { RestContext, Stage } from '../../request/rest-context.js';
 import { jsonResponse } from '../../request/response/rest-response.js';
 import { describeQueries } from './describe-queries.js';
 import type { RoutesOf } from './describe-queries.js';
-import { describeUrl, describeWritableFields } from './describe-writable-fields.js';
+import { describeUrl, describeWritableFields } from './describe-fields.js';
 
 /** Responds with the description of a URL: to OPTIONS, and to GET with the media type of descriptions. */
 export function describeRoute(route: Route, routesOf: RoutesOf): Stage {

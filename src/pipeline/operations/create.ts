@@ -6,11 +6,9 @@ import type { Row } from '../../core/contracts/serializer.js';
 import type { WriteRows } from '../../features/idempotency/idempotency.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { planCreate } from '../../request/plan/plan-write.js';
-import { representExpanded } from '../../request/represent-row.js';
-import { mayFail, WrittenRows } from '../../request/represent-written-rows.js';
+import { representExpanded, mayFail, WrittenRows } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import type { PipelineServices } from '../pipeline-services.js';
-import type { OperationDefinition } from './operation-definition.js';
+import type { PipelineServices, OperationDefinition } from '../pipeline-services.js';
 import { rejectParameters } from './reject-parameters.js';
 
 export const create: OperationDefinition = {

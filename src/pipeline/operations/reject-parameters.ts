@@ -1,7 +1,6 @@
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { foldLists } from '../../request/parse/list-parameters.js';
-import { rejectUnknownParameters } from '../../request/parse/unknown-parameters.js';
+import { foldLists, rejectUnknownParameters } from '../../request/parse/query-parameters.js';
 import type { Stage } from '../../request/rest-context.js';
 
 /** In a strict model, throws 400 for unknown parameters of an operation on one object. */

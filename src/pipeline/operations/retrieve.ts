@@ -2,13 +2,13 @@ import type { DataAdapter } from '../../core/data-adapter.js';
 import { NotFound } from '../../core/errors/http-exceptions.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Route } from '../../core/schema/route.js';
+import { chooseOutput } from '../../execution/choose-read.js';
 import { respondWithValidatedJson } from '../../features/conditional-requests/validator.stages.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { jsonOutput, representExpanded } from '../../request/represent-row.js';
 import type { Stage } from '../../request/rest-context.js';
-import type { PipelineServices } from '../pipeline-services.js';
-import type { OperationDefinition } from './operation-definition.js';
+import type { PipelineServices, OperationDefinition } from '../pipeline-services.js';
 import { rejectParameters } from './reject-parameters.js';
 import { objectCondition, planRetrieve } from '../../request/plan/row-conditions.js';
 
@@ -46,10 +46,10 @@ function readObject({ resource }: Route, adapter: DataAdapter): Stage {
   const readValue = readObjectValue(adapter);
   const readValidated = respondWithValidatedJson(adapter);
   return (context) => {
-    const { needsValue, renderer, shape } = context;
-    if (needsValue || renderer || shape?.expands === true) return readValue(context);
+    const { use, form } = chooseOutput(context);
+    if (use !== 'response' || form === 'expanded') return readValue(context);
     // A field selection has no entity tag.
-    if (resource.conditional && !shape) return readValidated(context);
+    if (resource.conditional && !context.shape) return readValidated(context);
     return mapMaybe(adapter.read(planRetrieve(context), jsonOutput(context)), (object) => {
       if (!object) throw new NotFound();
       context.response = { status: 200, body: { kind: 'text', text: object.text } };

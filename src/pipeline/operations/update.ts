@@ -3,10 +3,9 @@ import { conjunction } from '../../core/query/condition.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { parseBody, planUpdate } from '../../request/plan/plan-write.js';
-import { WrittenRows } from '../../request/represent-written-rows.js';
+import { WrittenRows } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
-import type { PipelineServices } from '../pipeline-services.js';
-import type { OperationDefinition } from './operation-definition.js';
+import type { PipelineServices, OperationDefinition } from '../pipeline-services.js';
 import { rejectParameters } from './reject-parameters.js';
 import { objectCondition } from '../../request/plan/row-conditions.js';
 

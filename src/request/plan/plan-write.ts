@@ -1,8 +1,10 @@
+import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
+import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { Field } from '../../core/schema/field.js';
-import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
 import type {
   ColumnValue,
   CreatePlan,
@@ -12,21 +14,60 @@ import type {
   UpdatePlan,
   ViewCheck,
 } from '../../core/query/plan.js';
+import { fieldColumns } from '../../core/query/readable-paths.js';
+import { isWritableIn } from '../../core/schema/field.js';
+import type { Field, ToOneField } from '../../core/schema/field.js';
 import type { Through } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Route } from '../../core/schema/route.js';
-import type { ParsedBody } from '../../core/contracts/serializer.js';
-import { mapMaybe } from '../../core/maybe-promise.js';
-import type { MaybePromise } from '../../core/maybe-promise.js';
-import type { RestContext } from '../rest-context.js';
 import type { JsonObject } from '../request-input.js';
-import { conditionAfterWrite, planHiddenKeys, planKeyChecks } from './key-checks.js';
+import type { RestContext } from '../rest-context.js';
+import {
+  conditionAfterWrite,
+  planHiddenKeys,
+  planKeyChecks,
+  assignKeyChecks,
+  resolveDuplicateReferences,
+} from './key-checks.js';
 import { unaddressableKeyErrors } from './key-fields.js';
-import { assignKeyChecks, resolveDuplicateReferences } from './resolve-duplicate-references.js';
-import type { ResolvedReferences } from './resolve-duplicate-references.js';
 import { planAddedValues } from './plan-hook-values.js';
+import type { ResolvedReferences } from './key-checks.js';
 import { joiningPairs } from './row-conditions.js';
-import { suppliedFields } from './supplied-fields.js';
+
+/**
+ * The relations, and columns of the key, that a body does not name because their columns have a value already: from the URL or the
+ * application, or from a relation of the body that has all of them (contract 5.17).
+ */
+export function suppliedFields(
+  { fields, overlapping, identity }: ResourceSchema,
+  body: JsonObject,
+  { operation, set }: { readonly operation: 'create' | 'update'; readonly set: readonly ColumnValue[] },
+): readonly string[] {
+  const isOfKey = (field: Field): boolean =>
+    field.kind === 'column' && identity.some(({ id }) => id === field.column.id);
+  const composite = fields.some((field) => field.kind === 'to-one' && field.relation.on.length > 1);
+  if (overlapping.length === 0 && set.length === 0 && !composite) return [];
+  const isSent = ({ name }: Field): boolean => Object.hasOwn(body, name) && body[name] !== undefined;
+  const sent = fields.filter(
+    (field): field is ToOneField =>
+      field.kind === 'to-one' &&
+      isWritableIn(field, operation) &&
+      isSent(field) &&
+      body[field.name] !== null &&
+      body[field.name] !== '',
+  );
+  const isSet = (id: string): boolean => set.some(({ column }) => column.id === id);
+  const isSupplied = (field: Field): boolean => {
+    const columns = fieldColumns(field);
+    return (
+      columns.every(isSet) ||
+      sent.some(({ relation: { on } }) => columns.every((id) => on.some(({ near }) => near.id === id)))
+    );
+  };
+  return fields
+    .filter((field) => (field.kind === 'to-one' || isOfKey(field)) && !isSent(field) && isSupplied(field))
+    .map(({ name }) => name);
+}
 
 const NO_HOOKS: TransactionHooks = {};
 const NO_FIELDS: ReadonlySet<string> = new Set();

@@ -1,6 +1,6 @@
 import { NotFound } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
-import { conjunction, equalsAsKey, ownKey } from '../../core/query/condition.js';
+import { conjunction, equalsAsKey, mapComparisons, NEVER, ownKey } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { ParentValues, RetrievePlan } from '../../core/query/plan.js';
 import type { ColumnPair, ToManyRelation } from '../../core/schema/relation.js';
@@ -21,15 +21,7 @@ export function keyCondition(key: readonly Json[], resource: ResourceSchema): Co
 
 /** The rows to which a foreign key with this value refers: the database decides which texts are equal. */
 export function referredCondition(key: readonly Json[], resource: ResourceSchema): Condition {
-  return conjunction(
-    ownKey(resource.key).map((operand, index) => ({
-      kind: 'compare',
-      operand,
-      lookup: 'exact',
-      value: key[index] ?? null,
-      asKey: true,
-    })),
-  );
+  return mapComparisons(keyCondition(key, resource), (each) => ({ ...each, asKey: true }));
 }
 
 /** near: columns of the parent; far: the columns of its rows that refer to them. */
@@ -37,16 +29,14 @@ export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
   return relation.kind === 'one-to-many' ? relation.on : relation.through.parent;
 }
 
-/** The rows that belong to the parent. */
+/** The rows that belong to the parent: one without a value has no rows, and rows without one have no parent. */
 export function belongsTo(relation: ToManyRelation, values: ParentValues): Condition {
   return conjunction(
-    joiningPairs(relation).map((pair, index) => equalsOrNothing(pair, values[index] ?? null)),
+    joiningPairs(relation).map(({ far }, index) => {
+      const value = values[index] ?? null;
+      return value === null ? NEVER : equalsAsKey(far, value);
+    }),
   );
-}
-
-/** A parent without a value has no rows, and rows without one have no parent. */
-function equalsOrNothing(pair: ColumnPair, value: Json): Condition {
-  return value === null ? { kind: 'never' } : equalsAsKey(pair.far, value);
 }
 
 /** The row selected by the URL, among those that the caller may access. */

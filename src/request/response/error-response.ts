@@ -2,10 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import { PermissionDenied, ServerError } from '../../core/errors/http-exceptions.js';
 import { isRestException } from '../../core/errors/rest-exception.js';
 import type { RestErrorResponse } from '../../core/errors/rest-exception.js';
-import type { ErrorFormat } from '../../core/contracts/error-format.js';
-import { problemResponse } from './problem-details.js';
+import type { ErrorFormat } from '../../core/contracts/errors.js';
 import { jsonResponse } from './rest-response.js';
 import type { RestResponse } from './rest-response.js';
+import { PROBLEM_MEDIA_TYPE } from '../../core/contracts/renderer.js';
 
 /** The shape of an error of Nest or of the application. */
 interface HttpExceptionLike {
@@ -127,4 +127,19 @@ function messageOf(response: unknown): string {
   const message = (response as { message?: unknown } | null)?.message;
   if (Array.isArray(message)) return message.map(String).join(' ');
   return typeof message === 'string' ? message : 'The request was refused.';
+}
+
+/**
+ * An error as problem details of RFC 9457: `type` is `about:blank`, so `title` is the phrase of the status, and `detail`
+ * the message. Errors of fields are under `errors`, as in a body of contract 6.1.
+ */
+function problemResponse({ status, body, headers }: RestErrorResponse): RestResponse {
+  const detail = 'detail' in body ? body.detail : undefined;
+  const details =
+    typeof detail === 'string' ? { detail } : { detail: 'The request has invalid fields.', errors: body };
+  return jsonResponse(
+    status,
+    { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, ...details },
+    { ...headers, 'Content-Type': PROBLEM_MEDIA_TYPE },
+  );
 }

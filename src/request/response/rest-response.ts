@@ -1,4 +1,6 @@
 import { writeJson } from '../../core/values/exact-numbers.js';
+import { TextPieces } from '../../core/values/text-pieces.js';
+import type { Frame } from '../../core/values/text-pieces.js';
 
 /**
  * The response to one request, independent of the HTTP library. The headers of contract 7.1 are added when it is sent.
@@ -32,4 +34,35 @@ export function jsonResponse(
   const text = writeJson(value) as string | undefined;
   const body = { kind: 'text', text: text ?? 'null' } as const;
   return headers ? { status, body, headers } : { status, body };
+}
+
+/**
+ * Reads two pieces, and more until they have `hold` characters: an error of theirs is thrown, so that it becomes an ordinary
+ * error response. A body of one piece is one text; a longer one is streamed.
+ */
+export async function readBody(
+  pieces: AsyncIterable<string>,
+  { frame, hold = 0 }: { readonly frame?: Frame; readonly hold?: number },
+): Promise<ResponseBody> {
+  const rest = pieces[Symbol.asyncIterator]();
+  const held: string[] = [];
+  let characters = 0;
+  while (held.length < 2 || characters < hold) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    if (!isText(next.value)) {
+      // It would fail only while the response is written, too late for an error response.
+      await rest.return?.();
+      throw new TypeError(`A renderer returned a piece that is not text but ${typeof next.value}.`);
+    }
+    held.push(next.value);
+    characters += next.value.length;
+  }
+  if (held.length > 1) return { kind: 'stream', pieces: new TextPieces(held, rest, frame) };
+  const [text = ''] = held;
+  return { kind: 'text', text: frame ? frame.first + text + frame.end : text };
+}
+
+function isText(piece: unknown): boolean {
+  return typeof piece === 'string' || Buffer.isBuffer(piece);
 }

@@ -1,13 +1,11 @@
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
+import type { Statement } from '../statement.js';
+import type { NamedTable } from '../table-names.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { IndexCatalogue } from './index-catalogue.js';
 import type { JsonWriter } from './json-writer.js';
-import type { Statement } from '../statement.js';
-import type { NamedTable } from '../table-names.js';
-import type { ReturningSyntax } from './returning-syntax.js';
-import type { StatementCanceller } from './statement-canceller.js';
 import type { Bind, Comparison, TextSyntax } from './text-syntax.js';
 
 /** The table whose constraint is violated, as far as the database names it. */
@@ -124,7 +122,9 @@ export interface Dialect extends TextSyntax {
   selective(comparison: string): string;
   /** How the cursor value of an ordered column is read and compared. */
   cursor(column: string, type: DataType): CursorColumn;
-  /** Undefined if rows are not written by statements that return them. */
+  /** Undefined if rows are not inserted by statements that return them. */
+  readonly inserting: InsertSyntax | undefined;
+  /** Undefined if rows are not updated by statements that return them. */
   readonly returning: ReturningSyntax | undefined;
   /** Whether a comparison with this type compiles to the same SQL for every value, bound once in its encoded form. */
   isReusable(type: DataType): boolean;
@@ -197,10 +197,10 @@ export interface RowEstimate {
 }
 
 /**
- * `rows`: comparisons of rows, `(a, b) >= (x, y) AND (a, b) <> (x, y)`. `rows without rowid`: `(a, b) > (x, y)`, without integer keys,
- * which no index has as a column. `alternatives`: `a > x OR (a = x AND b > y)`.
+ * `rows`: comparisons of rows, `(a, b) >= (x, y) AND (a, b) <> (x, y)`. `segments`: a SELECT for `a = x AND b > y` and one for `a > x`, or
+ * `(a, b) > (x, y)`, without integer keys, which no index has as a column. `alternatives`: `a > x OR (a = x AND b > y)`.
  */
-export type KeysetForm = 'rows' | 'rows without rowid' | 'alternatives';
+export type KeysetForm = 'rows' | 'segments' | 'alternatives';
 
 export interface CursorColumn {
   /** The select expression. */
@@ -247,4 +247,78 @@ export function isServerLost(error: unknown): boolean {
     isSystemCode((error as { driverError?: { code?: unknown } } | undefined)?.driverError?.code) ||
     isConnectionLost(error)
   );
+}
+
+/** Cancels the running statement of a connection from outside of it. */
+export interface StatementCanceller {
+  /**
+   * Sends a cancel request for the running statement. Resolves once the server has processed it, so that it cannot affect
+   * statements after an empty one; rejects if that is not known. `signal` aborts when the result is no longer needed.
+   */
+  cancel(connection: unknown, signal: AbortSignal): Promise<void>;
+  /** Runs an empty statement on this connection, which absorbs a late cancel request without an error. */
+  runEmpty(connection: unknown): Promise<void>;
+  /** Closes the socket of this connection, so that its running statement fails. */
+  closeSocket(connection: unknown): void;
+}
+
+/**
+ * How a stored value is compared with a new one: the `value` itself, its `text`, the `instant` in milliseconds, `json` or
+ * `jsonb` in any order of keys and with the texts of numbers, or `json-text` without insignificant blanks.
+ */
+export type ValueComparison = 'value' | 'text' | 'instant' | 'json' | 'jsonb' | 'json-text';
+
+/** The operands of a comparison, as SQL. */
+export interface ComparedValue {
+  readonly column: string;
+  readonly placeholder: string;
+  readonly type: DataType;
+}
+
+/** The syntax of statements that insert rows and return them (`INSERT … RETURNING`). */
+export interface InsertSyntax {
+  /** A query that returns 1 for an ordinary table without triggers, rules, generated columns and child tables. */
+  plainTable(table: NamedTable): { readonly sql: string; readonly parameters: readonly unknown[] };
+  /** Whether every user sees the triggers of a table. */
+  readonly showsTriggers: boolean;
+  /** Whether the database generates the UUIDs of new rows. */
+  readonly generatesUuids: boolean;
+  /** What follows the name of the table if no column is written. */
+  readonly noColumns: string;
+  /** Whether an INSERT may select its row, under the condition that other rows exist. */
+  readonly selectsRows: boolean;
+  /** Casts a written value where necessary. */
+  value(placeholder: string, type: DataType): string;
+  /** How values of a column's default are generated before rows are inserted; undefined if the database cannot do so. */
+  readonly generating:
+    | {
+        /** A query for the expression of the default; its value is NULL if there is none. */
+        defaultOf(path: string, column: string): Statement;
+        /** A table with this number of rows, which the expression is evaluated for. */
+        rows(count: number): string;
+      }
+    | undefined;
+  /** An expression that fails for an integer that the driver rounds; undefined if it rounds none. */
+  readonly failIfRounded: ((column: string) => string) | undefined;
+  /** Whether 0 in a generated column stands for the next value. */
+  readonly generatesForZero: boolean;
+}
+
+/** The syntax of statements that write a row and return it (`INSERT … RETURNING`, `UPDATE … RETURNING`). */
+export interface ReturningSyntax extends InsertSyntax {
+  /** A query that returns 1 for a view. */
+  view(name: string, path: string): { readonly sql: string; readonly parameters: readonly unknown[] };
+  /** Whether a stored value differs from a parameter. NULL differs from every other value. */
+  differs(comparison: ValueComparison, operands: ComparedValue): string;
+  /**
+   * A system column that changes with each update of a row, its comparison with a parameter, and whether this transaction has
+   * written the row; undefined if the database has none.
+   */
+  readonly rowVersion:
+    | {
+        read(alias: string): string;
+        equals(alias: string, placeholder: string): string;
+        isOwn(alias: string): string;
+      }
+    | undefined;
 }

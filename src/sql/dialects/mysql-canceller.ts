@@ -1,4 +1,4 @@
-import type { StatementCanceller } from './statement-canceller.js';
+import type { StatementCanceller } from './dialect.js';
 
 /** The used part of mysql2's connection. */
 interface Connection {

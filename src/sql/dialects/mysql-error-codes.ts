@@ -110,15 +110,7 @@ const AWAY_IN_DRIVER: ReadonlySet<unknown> = new Set([
 const WRITE_ERRORS: ReadonlySet<unknown> = new Set([3, 1026, 1030]);
 const NO_SPACE = /no space left|(?:errno|errcode|error):? 28\b/i;
 
-export function mysqlFault({
-  errno,
-  code,
-  message,
-}: {
-  readonly errno: unknown;
-  readonly code: unknown;
-  readonly message: string;
-}): FaultKind | undefined {
+export function mysqlFault(errno: unknown, code: unknown, message: string): FaultKind | undefined {
   if (AWAY_IN_DRIVER.has(code)) return 'away';
   if (WRITE_ERRORS.has(errno) && NO_SPACE.test(message)) return 'full';
   return typeof errno === 'number' ? KINDS.get(errno) : undefined;

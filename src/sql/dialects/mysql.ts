@@ -1,34 +1,47 @@
-import { mysqlIndexes } from './index-catalogue.js';
+import { mysqlIndexes, numberIn } from './index-catalogue.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
 import { driverErrorProperty, isServerLost, testNull } from './dialect.js';
-import type { DatabaseError, Dialect } from './dialect.js';
-import { changesAlike } from './mysql-changes.js';
+import type { DatabaseError, Dialect, InsertSyntax } from './dialect.js';
 import { mysqlFault } from './mysql-error-codes.js';
 import { mysqlSettings } from './mysql-settings.js';
-import { compareDates, isZero, mayHoldZero, testZeroOrNull } from './mysql-dates.js';
-import { compareTexts, mysqlTexts } from './mysql-texts.js';
+import {
+  compareDates,
+  isZero,
+  mayHoldZero,
+  testZeroOrNull,
+  compareTexts,
+  mysqlTexts,
+} from './mysql-comparisons.js';
 import type { Bind, Comparison } from './text-syntax.js';
 import { shortestSingle } from '../../core/values/numbers.js';
-import { numberIn } from './explain.js';
 import { writeJson } from '../../core/values/exact-numbers.js';
 import { decodeFloat, decodeStored } from './decode-stored.js';
 import { instantOf, wallClockOf } from './local-time.js';
 import type { WallZone } from './local-time.js';
+import type { Statement } from '../statement.js';
+import type { NamedTable } from '../table-names.js';
 
 /**
  * MariaDB and MySQL through mysql2. `zone` is that of the driver, in which it reads and writes DATETIME columns.
- * Statements can be cancelled only if the driver is given.
+ * Statements can be cancelled only if the driver is given. `inserting`: for a server that returns inserted rows.
  */
-export function mysql(zone: WallZone, driver?: MysqlModule): Dialect {
+export function mysql(
+  zone: WallZone,
+  {
+    driver,
+    inserting,
+  }: { readonly driver?: MysqlModule; readonly inserting?: InsertSyntax | undefined } = {},
+): Dialect {
   return {
     ...mysqlTexts,
     oneConnection: false,
     json: undefined,
     estimate: { explain: (select) => `EXPLAIN FORMAT=JSON ${select}`, rows: expectedRows },
+    inserting,
     returning: undefined,
     changesAlike,
     limitsChanges: true,
@@ -264,9 +277,7 @@ const SIGNALED = '45000';
 function errorFor(error: unknown): DatabaseError | undefined {
   const code = driverErrorProperty(error, 'code');
   const message = String(driverErrorProperty(error, 'sqlMessage') ?? '');
-  const kind = isServerLost(error)
-    ? 'away'
-    : mysqlFault({ errno: driverErrorProperty(error, 'errno'), code, message });
+  const kind = isServerLost(error) ? 'away' : mysqlFault(driverErrorProperty(error, 'errno'), code, message);
   if (kind) return { kind };
   if (code === 'ER_SIGNAL_EXCEPTION' || driverErrorProperty(error, 'sqlState') === SIGNALED)
     return { kind: 'raised', message };
@@ -318,3 +329,14 @@ function columnIn(message: string, pattern: RegExp): { readonly column?: string 
   const column = quoted ?? ticked?.replaceAll('``', '`');
   return column === undefined ? {} : { column };
 }
+
+/**
+ * As `Dialect.changesAlike`, with the foreign keys of the table's own database. A user without the right to see triggers sees
+ * none: they run for each row in any case.
+ */
+function changesAlike({ name, database }: NamedTable, change: 'delete' | 'update'): Statement {
+  const place = database ?? null;
+  return { sql: CHANGES_ALIKE, parameters: [place, name, place, change, name] };
+}
+
+const CHANGES_ALIKE = `WITH RECURSIVE foreign_keys AS (SELECT table_name AS child, referenced_table_name AS parent, delete_rule FROM information_schema.referential_constraints WHERE constraint_schema = COALESCE(?, DATABASE())), deleted AS (SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE table_name = ? AND table_schema = COALESCE(?, DATABASE()) UNION SELECT table_schema, child, table_type FROM deleted JOIN foreign_keys ON parent = table_name WHERE delete_rule = 'CASCADE') SELECT table_type = 'BASE TABLE' AND NOT EXISTS (SELECT 1 FROM information_schema.triggers WHERE event_object_schema = t.table_schema AND event_object_table = t.table_name AND event_manipulation = ?) AND NOT EXISTS (SELECT 1 FROM foreign_keys k JOIN deleted c ON c.table_name = child JOIN deleted p ON p.table_name = parent WHERE delete_rule <> 'CASCADE' OR child = t.table_name) AS c0 FROM deleted t WHERE t.table_name = ?`;

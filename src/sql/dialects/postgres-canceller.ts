@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { StatementCanceller } from './statement-canceller.js';
+import type { StatementCanceller } from './dialect.js';
 
 /** The used part of pg's client. */
 interface PostgresClient {

@@ -1,7 +1,7 @@
-import type { ComparedValue, ReturningSyntax, ValueComparison } from './returning-syntax.js';
+import type { ComparedValue, ReturningSyntax, ValueComparison } from './dialect.js';
 
 export const postgresReturning: ReturningSyntax = {
-  plainTable: (_name, path) => ({
+  plainTable: ({ path }) => ({
     sql: `SELECT (relkind = 'r' AND NOT relhassubclass AND NOT relhasrules AND NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = (SELECT nspname FROM pg_namespace WHERE oid = relnamespace) AND table_name = relname AND is_generated = 'ALWAYS'))::int AS c0 FROM pg_class WHERE oid = to_regclass($1)`,
     parameters: [path],
   }),
@@ -10,7 +10,21 @@ export const postgresReturning: ReturningSyntax = {
     parameters: [path],
   }),
   differs,
+  showsTriggers: true,
+  generatesUuids: true,
+  noColumns: ' DEFAULT VALUES',
+  selectsRows: true,
+  value: (placeholder) => placeholder,
+  generating: {
+    // Of an identity column that takes no other values there is none. A default may have another type than its column.
+    defaultOf: (path, column) => ({
+      sql: `SELECT CASE attidentity WHEN 'd' THEN format('nextval(%L::regclass)', pg_get_serial_sequence($1, $2)) WHEN '' THEN 'CAST(' || pg_get_expr(adbin, adrelid) || ' AS ' || format_type(atttypid, NULL) || ')' END AS c0 FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attrelid = to_regclass($1) AND attname = $2`,
+      parameters: [path, column],
+    }),
+    rows: (count) => `generate_series(1, ${count})`,
+  },
   failIfRounded: undefined,
+  generatesForZero: false,
   rowVersion: {
     read: (alias) => `${alias}.xmin::text`,
     equals: (alias, placeholder) => `${alias}.xmin = ${placeholder}::xid`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { serverProblems } from '../../adapters/typeorm/connection/session-settings.js';
+import { serverProblems } from '../../adapters/typeorm/metadata/check-data-source.js';
 import { postgresServers } from './postgres-settings.js';
 
 function serverOf(version: string): DataSource {

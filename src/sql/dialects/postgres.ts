@@ -1,4 +1,4 @@
-import { postgresIndexes } from './index-catalogue.js';
+import { postgresIndexes, numberIn } from './index-catalogue.js';
 import type { Statement } from '../statement.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
@@ -11,7 +11,6 @@ import { postgresJson } from './postgres-json.js';
 import { postgresReturning } from './postgres-returning.js';
 import { postgresServers, postgresSettings } from './postgres-settings.js';
 import { compareTexts, postgresTexts } from './postgres-texts.js';
-import { numberIn } from './explain.js';
 import { exactMember, listOf, writeJson } from '../../core/values/exact-numbers.js';
 import { decodeStored } from './decode-stored.js';
 import { instantOf, UTC, wallClockOf } from './local-time.js';
@@ -54,6 +53,7 @@ export const postgres: Dialect = {
     compared: column,
     parameter: (placeholder) => placeholder,
   }),
+  inserting: postgresReturning,
   returning: postgresReturning,
   changesAlike: ({ path }, change) => ({ sql: CHANGES_ALIKE, parameters: [path, TRIGGER_BITS[change]] }),
   limitsChanges: false,
@@ -291,7 +291,7 @@ function otherError(code: string, message: string): DatabaseError | undefined {
  * row that refers to none its own table and the constraint.
  */
 function namesReferrer(message: string): boolean {
-  return (message.match(/["«»„“”]/g)?.length ?? 0) > 4;
+  return (message.match(/["\u00ab\u00bb\u201e\u201c\u201d]/g)?.length ?? 0) > 4;
 }
 
 function isUnprepared(code: string, message: string): boolean {

@@ -52,7 +52,11 @@ function columnOf(type: DataType): JsonColumn | undefined {
     case 'datetime':
       return type.digits === 3
         ? {
-            of: (column) => ({ sql: isoInstant(column), bytes: column }),
+            // `2022-10-02 09:23:28.297`, or without the fraction.
+            of: (column) => ({
+              sql: `replace(${column}, ' ', 'T') || CASE length(${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END`,
+              bytes: column,
+            }),
             pattern: `(?:null|"${INSTANT_PATTERN}")`,
           }
         : undefined;
@@ -100,11 +104,6 @@ function keyTextOf({ kind }: DataType, shown: boolean): JsonColumn | undefined {
 
 function isKind(column: string, kind: 'integer' | 'text'): string {
   return `typeof(${column}) IN ('${kind}', 'null')`;
-}
-
-/** `2022-10-02 09:23:28.297`, or without the fraction. */
-function isoInstant(column: string): string {
-  return `replace(${column}, ' ', 'T') || CASE length(${column}) WHEN 23 THEN 'Z' ELSE '.000Z' END`;
 }
 
 /** Valid dates: the days of each month, February 29 in leap years only, and no year 0, which `decode` returns in another form. */

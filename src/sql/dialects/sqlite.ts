@@ -2,17 +2,91 @@ import { sqliteIndexes } from './index-catalogue.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
 import { driverErrorProperty, isServerLost, PLAIN_NULLS } from './dialect.js';
-import type { DatabaseError, Dialect } from './dialect.js';
+import type {
+  DatabaseError,
+  Dialect,
+  SettingRule,
+  ComparedValue,
+  ReturningSyntax,
+  ValueComparison,
+} from './dialect.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
-import { sqliteReturning } from './sqlite-returning.js';
-import { sqliteSettings } from './sqlite-settings.js';
 import { compareTexts, sqliteTexts } from './sqlite-texts.js';
 import type { Bind, Comparison } from './text-syntax.js';
 import { writeJson } from '../../core/values/exact-numbers.js';
 import { decodeStored } from './decode-stored.js';
 import { plainNumberText } from '../../core/values/numbers.js';
 import { instantOf, UTC, wallClockOf } from './local-time.js';
+
+const sqliteReturning: ReturningSyntax = {
+  plainTable: ({ name }) => ({
+    sql: `SELECT count(*) = 1 AND NOT EXISTS (SELECT 1 FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master) WHERE type = 'trigger' AND lower(tbl_name) = lower(?)) AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0) AS c0 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)`,
+    parameters: [name, name, name],
+  }),
+  view: (name) => ({
+    sql: `SELECT 1 AS c0 FROM sqlite_master WHERE type = 'view' AND lower(name) = lower(?)`,
+    parameters: [name],
+  }),
+  differs,
+  showsTriggers: true,
+  generatesUuids: false,
+  noColumns: ' DEFAULT VALUES',
+  selectsRows: true,
+  value: parameter,
+  generating: undefined,
+  // Only the overflow fails.
+  failIfRounded: (column) =>
+    `abs(CASE WHEN ${column} > ${Number.MAX_SAFE_INTEGER} THEN -9223372036854775807 - 1 ELSE 0 END)`,
+  generatesForZero: false,
+  rowVersion: undefined,
+};
+
+/** Exactly, whatever the collation of the column. */
+function differs(comparison: ValueComparison, { column, placeholder }: ComparedValue): string {
+  switch (comparison) {
+    case 'value':
+    case 'text':
+      return `${column} IS NOT ${placeholder} COLLATE BINARY`;
+    case 'instant':
+      // Tables contain several text forms of an instant: TypeORM writes milliseconds, `datetime('now')` does not.
+      return `strftime('%Y-%m-%d %H:%M:%f', ${column}) IS NOT ${placeholder}`;
+    case 'json':
+    case 'jsonb':
+    case 'json-text':
+      return `CASE WHEN json_valid(${column}) THEN json(${column}) ELSE ${column} END IS NOT ${placeholder} COLLATE BINARY`;
+    default:
+      return comparison satisfies never;
+  }
+}
+
+const sqliteSettings: readonly SettingRule[] = [
+  {
+    // The pragma cannot be read.
+    read: `'a' LIKE 'A'`,
+    problems: (value) =>
+      value === '1'
+        ? []
+        : [
+            {
+              what: 'LIKE distinguishes upper and lower case, so that searches would not find what they should',
+              repair: 'Do not set PRAGMA case_sensitive_like, and do not replace like().',
+            },
+          ],
+  },
+  {
+    read: '(SELECT * FROM pragma_reverse_unordered_selects)',
+    problems: (value) =>
+      value === '0'
+        ? []
+        : [
+            {
+              what: 'reverse_unordered_selects is on, with which ordered rows of a subquery are reversed',
+              repair: 'Set it in tests of your own statements only, on another data source.',
+            },
+          ],
+  },
+];
 
 /** SQLite through better-sqlite3 or sql.js. */
 export const sqlite: Dialect = {
@@ -21,7 +95,7 @@ export const sqlite: Dialect = {
   oneConnection: true,
   nullsFirst: true,
   nullsClause: true,
-  keyset: 'rows without rowid',
+  keyset: 'segments',
   evaluatesBeforeSort: false,
   lockRow: '',
   lockNamesTable: false,
@@ -50,6 +124,7 @@ export const sqlite: Dialect = {
     compared: column,
     parameter: (placeholder) => cursorParameter(placeholder, type),
   }),
+  inserting: sqliteReturning,
   returning: sqliteReturning,
   changesAlike: ({ name }) => ({ sql: CHANGES_ALIKE, parameters: [name, name] }),
   limitsChanges: false,
@@ -79,7 +154,7 @@ export const sqlite: Dialect = {
   }),
   // The triggers of a view write other tables.
   partOf: ({ name }, { table }) =>
-    isSameName(name, table)
+    name.toLowerCase() === table.toLowerCase()
       ? undefined
       : {
           sql: `SELECT 1 AS c0 FROM sqlite_master WHERE type = 'view' AND name = ? COLLATE NOCASE`,
@@ -175,7 +250,14 @@ function compare(comparison: Comparison, bind: Bind): string | undefined {
   const { column, lookup, value, type } = comparison;
   if (type.kind === 'string') return compareTexts({ ...comparison, type }, bind);
   if (type.kind !== 'datetime') return undefined;
-  if (lookup === 'in') return compareDatetimes(column, { values: value as readonly Json[], type }, bind);
+  if (lookup === 'in') {
+    // One IN list: alternatives nest, and SQLite limits the depth of an expression.
+    const bound = (value as readonly Json[]).flatMap((each) => [
+      bind(each, type),
+      ...(isWholeSecond(each) ? [bindShort(each, bind)] : []),
+    ]);
+    return `${column} IN (${bound.join(', ')})`;
+  }
   if (!isWholeSecond(value)) return undefined;
   const long = (): string => bind(value, type);
   const short = (): string => bindShort(value, bind);
@@ -199,19 +281,6 @@ function isWholeSecond(value: Json): value is string {
 
 function bindShort(value: string, bind: Bind): string {
   return bind(wallClockOf(value, UTC).slice(0, -'.000'.length), { kind: 'string', trim: false });
-}
-
-/** One IN list: alternatives nest, and SQLite limits the depth of an expression. */
-function compareDatetimes(
-  column: string,
-  { values, type }: { readonly values: readonly Json[]; readonly type: DataType },
-  bind: Bind,
-): string {
-  const bound = values.flatMap((each) => [
-    bind(each, type),
-    ...(isWholeSecond(each) ? [bindShort(each, bind)] : []),
-  ]);
-  return `${column} IN (${bound.join(', ')})`;
 }
 
 const FOREIGN_KEY = /FOREIGN KEY constraint failed$/;
@@ -252,8 +321,4 @@ function uniqueError(text: string): DatabaseError {
 function splitName(text: string): readonly [table: string, column: string] {
   const at = text.lastIndexOf('.');
   return [text.slice(0, at), text.slice(at + 1)];
-}
-
-function isSameName(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

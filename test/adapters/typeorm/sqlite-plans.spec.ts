@@ -41,6 +41,12 @@ class Planner {
       .databaseConnection;
   }
 
+  /** The second number of the version of SQLite: 54 of 3.54.1. */
+  get version(): number {
+    const [row] = this.connection.prepare('SELECT sqlite_version() AS version').all();
+    return Number((row as { readonly version: string }).version.split('.')[1]);
+  }
+
   rowsOf(name: string): ModelRows {
     return new ModelRows(this.connected.adapter, this.connected.resource(`types.${name}`));
   }
@@ -172,10 +178,9 @@ describe('on SQLite, rows of one parent', () => {
       for (const query of queries) {
         const read = await planner.readOf('child_integer', { parent: '1', ...query });
         expect([query, read.sql.includes('likelihood(')]).toEqual([query, false]);
-        expect([query, planner.preparationsOf(read)]).toEqual([
-          query,
-          statistics === 'with statistics' ? RUNS : 0,
-        ]);
+        // Newer versions look at the values in any case.
+        const looks = statistics === 'with statistics' || planner.version >= 54;
+        expect([query, planner.preparationsOf(read)]).toEqual([query, looks ? RUNS : 0]);
       }
     });
 

@@ -25,7 +25,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'pages: the offset 1 is left out of links',
-    file: 'src/features/pagination/limit-offset-pagination.ts',
+    file: 'src/features/pagination/offset-pagination.ts',
     search: '[this.offsetParameter]: offset > 0 ?',
     replacement: '[this.offsetParameter]: offset > 1 ?',
   },
@@ -61,9 +61,9 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'idempotency: another body with the same key is the same request',
-    file: 'src/request/fingerprint.ts',
-    search: 'return digest([scope, request.query, sorted(request.body)]);',
-    replacement: 'return digest([scope, request.query]);',
+    file: 'src/features/idempotency/idempotency.stage.ts',
+    search: 'digest([id, exchange.query, sorted(body)])',
+    replacement: 'digest([id, exchange.query])',
   },
   {
     name: 'order of checks: Accept comes before the method',

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { CallbackTestRunner } from 'jest-runner';
-import { SQLITE_OPTION } from '../../../scripts/sqlite-driver.cjs';
+import { SQLITE_OPTION } from '../../../scripts/sqlite-package.cjs';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 /** The options with which Node loads TypeScript, by the module format of the world. */

@@ -1,5 +1,5 @@
 import { writeJson } from './parse-json.js';
-import type { PageConfig } from '../../../src/http/browsable/page-config.js';
+import type { PageConfig } from '../../../src/http/browsable/browsable-page.js';
 import type { SentRequest } from './sent-request.js';
 import type { Credentials, Session } from './session.js';
 

@@ -1,4 +1,4 @@
-import type { PageConfig } from '../../../src/http/browsable/page-config.js';
+import type { PageConfig } from '../../../src/http/browsable/browsable-page.js';
 
 /** The configuration that the server has written into the page. */
 export function readConfig(page: Document): PageConfig {

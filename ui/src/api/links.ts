@@ -1,4 +1,4 @@
-import type { PageConfig } from '../../../src/http/browsable/page-config.js';
+import type { PageConfig } from '../../../src/http/browsable/browsable-page.js';
 
 /**
  * Converts URLs in bodies to URLs of this page: a proxy may have another origin than the server, and may remove or add the

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { PageConfig } from '../../../src/http/browsable/page-config.js';
+import type { PageConfig } from '../../../src/http/browsable/browsable-page.js';
 import { Client } from '../api/client.js';
 import { Links } from '../api/links.js';
 import { Loader } from '../api/load.js';

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { PageConfig } from '../../../src/http/browsable/page-config.js';
+import type { PageConfig } from '../../../src/http/browsable/browsable-page.js';
 import type { Client } from '../api/client.js';
 import type { Loader } from '../api/load.js';
 import type { Links } from '../api/links.js';

@@ -1,27 +1,43 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { Requester } from '../../../core/contracts/requester.js';
-import type { Dialect } from '../../../sql/dialects/dialect.js';
+import type { Requester } from '../../../core/query/plan.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { Records, Statement } from '../../../sql/statement.js';
-import { RetryBudget } from './retry-budget.js';
-import { ConnectionErrors } from './connection-errors.js';
-import { ConnectionLock } from './connection-lock.js';
-import type { ConnectionSettings } from './connection-limits.js';
+import { AcquireDeadlines } from './acquire-timeout.js';
+import { ConnectionLock, SqliteConnection } from './sqlite-connection.js';
+import { ConnectionErrors, DatabaseFailures } from './database-failures.js';
 import { DriverQueries } from './driver-queries.js';
+import { JoinedTransactions, attemptTransaction } from './transaction.js';
+import { PoolQueues } from './pool-queue.js';
 import { withPooledConnection, poolOf } from './postgres-pool.js';
 import type { PoolRules } from './postgres-pool.js';
-import { JoinedTransactions } from './joined-transactions.js';
-import { PoolQueues } from './pool-queues.js';
 import { QueryRunnerPool } from './query-runner-pool.js';
 import type { PooledRunner, SingleUseRunner } from './query-runner-pool.js';
-import { CancellableReads, ignoreClosedClient } from './cancellable-reads.js';
-import type { ReadFrom, Reading } from './cancellable-reads.js';
-import { DatabaseFailures } from './database-failures.js';
+import { RetryBudget } from './retry-budget.js';
+import { CancellableReads, ignoreClosedClient } from './running-reads.js';
+import type { ReadFrom, Reading } from './running-reads.js';
 import { sessionIsFit } from './session.js';
-import { SqliteConnection } from './sqlite-connection.js';
-import { AcquireDeadlines } from './acquire-timeout.js';
-import { attemptTransaction } from './transaction.js';
 import type { Attempt, TransactionParts } from './transaction.js';
+
+/** Limits on the use of connections. Times are in milliseconds. */
+interface ConnectionLimits {
+  /** How long a request waits for a connection. */
+  readonly acquireTimeout: number;
+  /** How long the reads of one request over one connection may take; undefined for no limit. */
+  readonly statementTimeout: number | undefined;
+  /** Whether one caller has to leave at least one connection of the pool to others. */
+  readonly fairShare: boolean;
+}
+
+/** Reports an error that changes no response. `subject` is the text of the log. */
+export type ReportError = (
+  error: unknown,
+  about: { subject: string; requester: Requester | undefined },
+) => void;
+
+export interface ConnectionSettings extends ConnectionLimits {
+  readonly reportError?: ReportError | undefined;
+}
 
 const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
 

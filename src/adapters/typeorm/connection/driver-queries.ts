@@ -1,12 +1,56 @@
 import { QueryFailedError } from 'typeorm';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { evictOldest } from '../../../core/evict-oldest.js';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { runOnPostgres } from './postgres-query.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import { runOnSqlite } from './sqlite-query.js';
+
+/** The part of better-sqlite3's database that is used. */
+interface SqliteDatabase {
+  prepare(sql: string): SqliteStatement;
+}
+interface SqliteStatement {
+  readonly readonly: boolean;
+  raw(): SqliteStatement;
+  safeIntegers(on: boolean): SqliteStatement;
+  all(...parameters: readonly unknown[]): Records;
+}
+
+/**
+ * The maximum number of prepared statements of one connection, for reusable ones and for all others separately. The
+ * oldest is evicted first.
+ */
+const MAX_PREPARED = 200;
+
+/** Runs statements on better-sqlite3's own connection, prepared. `shared`: the connection that the application uses too. */
+function runOnSqlite(
+  shared: SqliteConnection | undefined,
+): (connection: unknown, statement: Statement) => Records {
+  const [reusableStatements, oneTimeStatements] = [
+    new WeakMap<object, Map<string, SqliteStatement>>(),
+    new WeakMap<object, Map<string, SqliteStatement>>(),
+  ];
+  const runNow = <Result>(isReading: boolean, run: () => Result): Result =>
+    shared ? shared.runWithoutWaiting(isReading, run) : run();
+  return (connection, { sql, parameters, reusable, isClientSelected }) => {
+    const database = connection as SqliteDatabase;
+    const statements =
+      reusable === true && isClientSelected !== true ? reusableStatements : oneTimeStatements;
+    const known = statements.get(database) ?? new Map<string, SqliteStatement>();
+    statements.set(database, known);
+    let statement = known.get(sql);
+    if (!statement) {
+      statement = runNow(true, () => database.prepare(sql).raw().safeIntegers(false));
+      known.set(sql, statement);
+      evictOldest(known, MAX_PREPARED);
+    }
+    const prepared = statement;
+    return runNow(prepared.readonly, () => prepared.all(...parameters));
+  };
+}
 
 /** Runs one statement on a driver's own connection. An error of a promise is the one that `toError` returns. */
 type Run = (

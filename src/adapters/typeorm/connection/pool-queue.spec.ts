@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Requester } from '../../../core/contracts/requester.js';
+import type { Requester } from '../../../core/query/plan.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Permit } from './pool-queue.js';
 import { AcquireDeadlines } from './acquire-timeout.js';

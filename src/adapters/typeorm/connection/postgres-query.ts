@@ -3,7 +3,7 @@ import type { Records, Statement, StatementLabel } from '../../../sql/statement.
 
 /** The part of pg's client that is used. A replacement of pg, such as a database in memory, may have no more than this. */
 interface PostgresClient {
-  query(query: PostgresQuery, callback: PostgresCallback): unknown;
+  query(query: PostgresQuery | PreparedQuery, callback: PostgresCallback): unknown;
 }
 
 /** The configuration of a query, as pg's own. */
@@ -95,8 +95,11 @@ interface PostgresConnection {
   readonly stream: { cork?(): void; uncork?(): void };
   /** The text of each prepared statement that the server has parsed. */
   readonly parsedStatements: Readonly<Record<string, string | undefined>>;
-  parse(message: { readonly name: string; readonly text: string }): void;
-  bind(message: { readonly statement: string; readonly values: readonly (string | null)[] }): void;
+  parse(message: { readonly name: string | undefined; readonly text: string }): void;
+  bind(message: {
+    readonly statement: string | undefined;
+    readonly values: readonly (string | null)[];
+  }): void;
   describe(message: { readonly type: 'P' }): void;
   execute(message: object): void;
   sync(): void;
@@ -115,14 +118,15 @@ type ColumnTypes = readonly number[];
 const DESCRIPTIONS = new WeakMap<PostgresClient, Map<string, ColumnTypes> | undefined>();
 
 /**
- * Runs a statement by pg's client. For a named one, pg would have the server describe its columns at each execution, copy
- * the configuration and build a result with parsers; a `PreparedQuery` has them described once.
+ * Runs a statement by pg's client. For one with a name or values, pg would copy the configuration, build a result with parsers, and
+ * have the server describe the columns of a named one at each execution; a `PreparedQuery` has these described once.
  */
 export function runQuery(client: PostgresClient, query: PostgresQuery, callback: PostgresCallback): void {
   const { name, text, values } = query;
-  const described = name === undefined ? undefined : descriptionsOf(client);
+  const isPrepared = name !== undefined || values.length > 0;
+  const described = isPrepared ? descriptionsOf(client) : undefined;
   const texts = described && textsOf(values);
-  if (name !== undefined && described && texts)
+  if (described && texts)
     client.query(
       new PreparedQuery(new Execution(client as MessagingClient, described), { name, text, values: texts }),
       callback,
@@ -165,9 +169,12 @@ function textsOf(values: readonly unknown[]): (string | null)[] | undefined {
   return texts;
 }
 
-type PreparedConfig = Readonly<Record<'name' | 'text', string>> & {
+interface PreparedConfig {
+  /** Undefined for a statement that the server parses anew. */
+  readonly name: string | undefined;
+  readonly text: string;
   readonly values: readonly (string | null)[];
-};
+}
 
 /** What is known of one execution. Its private fields keep the client out of logs and copies. */
 class Execution {
@@ -184,9 +191,9 @@ class Execution {
     this.#described = described;
   }
 
-  /** Whether the columns of the statement are known; they are not if the server has not parsed it. */
-  begin(name: string, isParsed: boolean): boolean {
-    this.#types = isParsed ? this.#described.get(name) : undefined;
+  /** Whether the columns of the statement are known; they are not if the server parses it anew. */
+  begin(parsed: string | undefined): boolean {
+    this.#types = parsed === undefined ? undefined : this.#described.get(parsed);
     return this.#types !== undefined;
   }
 
@@ -209,8 +216,8 @@ class Execution {
     }
   }
 
-  complete(name: string): void {
-    this.#described.set(name, this.#types ?? []);
+  complete(name: string | undefined): void {
+    if (name !== undefined) this.#described.set(name, this.#types ?? []);
   }
 }
 
@@ -221,8 +228,8 @@ const EXECUTION = Symbol('execution');
  * A query that pg's client submits, as it does those of pg-cursor. Instrumentations may read it, copy it or inherit from
  * it as the configuration of a query.
  */
-class PreparedQuery implements PostgresQuery {
-  readonly name: string;
+class PreparedQuery implements Omit<PostgresQuery, 'name'> {
+  readonly name: string | undefined;
   readonly text: string;
   readonly values: readonly (string | null)[];
   readonly rowMode = 'array';
@@ -240,8 +247,8 @@ class PreparedQuery implements PostgresQuery {
   submit(connection: PostgresConnection): null {
     const { name, text, values } = this;
     const { stream } = connection;
-    const isParsed = connection.parsedStatements[name] === text;
-    const isDescribed = this[EXECUTION].begin(name, isParsed);
+    const isParsed = name !== undefined && connection.parsedStatements[name] === text;
+    const isDescribed = this[EXECUTION].begin(isParsed ? name : undefined);
     // One write for all messages.
     stream.cork?.();
     try {

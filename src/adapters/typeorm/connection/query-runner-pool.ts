@@ -1,15 +1,11 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import type { CancellableReads, Reading } from './cancellable-reads.js';
-import { connectionFailure } from './connection-errors.js';
-import type { ConnectionErrors } from './connection-errors.js';
-import { correctQueries } from './corrected-runner.js';
+import type { CancellableReads, Reading, RunningRead } from './running-reads.js';
+import { connectionFailure } from './database-failures.js';
+import type { ConnectionErrors } from './database-failures.js';
+import { correctQueries, exactDays, exactStamps } from './corrected-runner.js';
 import type { QueryCorrections } from './corrected-runner.js';
-import { exactDays } from './exact-days.js';
-import { exactStamps } from './exact-stamps.js';
-import type { Permit } from './pool-queue.js';
-import type { PoolQueues } from './pool-queues.js';
-import type { RunningRead } from './running-reads.js';
+import type { Permit, PoolQueues } from './pool-queue.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import type { AcquireDeadlines } from './acquire-timeout.js';
 
@@ -73,6 +69,7 @@ export class QueryRunnerPool {
       const connection = this.parts.dialect.oneConnection
         ? await connecting
         : await this.connected(runner, connecting, permit);
+      this.parts.errors.attachToConnection(connection);
       const read = isCancellable ? this.parts.reads.watch(connection, reading) : undefined;
       const acquired: PooledRunner = { runner, connection, broken: false };
       const { sqlite } = this.parts;

@@ -1,6 +1,17 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
+import { DeclarationError } from '../../../core/errors/declaration-error.js';
+import {
+  BEGIN,
+  COMMIT,
+  hasKnownTransactions,
+  ROLLBACK,
+  SqliteRunner,
+  unknownRunner,
+} from '../../../internals/typeorm.js';
+import type { DriverStatement, GetStatement, RunQuery } from '../../../internals/typeorm.js';
 import { driverErrorProperty } from '../../../sql/dialects/dialect.js';
+import type { AcquireDeadlines } from './acquire-timeout.js';
 import { AsyncContext } from './async-context.js';
 import { RetryBudget } from './retry-budget.js';
 
@@ -13,32 +24,8 @@ interface DriverConnection {
   pragma?(sql: string, options: { readonly simple: true }): unknown;
 }
 
-/** A prepared statement of better-sqlite3. */
-interface DriverStatement {
-  readonly reader: boolean;
-  readonly readonly: boolean;
-  all(...parameters: readonly unknown[]): unknown;
-  run(...parameters: readonly unknown[]): unknown;
-  safeIntegers(on: boolean): unknown;
-}
-
-type RunQuery = (sql: string, ...more: readonly unknown[]) => Promise<unknown>;
-
-/** The part of TypeORM's query runner that holds the transaction state, and that runs statements. */
-export interface SqliteRunner {
-  isTransactionActive: boolean;
-  transactionDepth: number;
-  /** Of better-sqlite3 only. */
-  getStmt?: (sql: string) => Promise<DriverStatement>;
-  query: RunQuery;
-}
-
-const BEGIN = 'BEGIN TRANSACTION';
-
 /** SQLite's error for `BEGIN` inside a transaction. */
 const ALREADY_IN_TRANSACTION = /within a transaction/i;
-const COMMIT = 'COMMIT';
-const ROLLBACK = 'ROLLBACK';
 
 /** The replacement of a statement that need not run, such as the `ROLLBACK` of a transaction that has already ended. */
 const NO_OP: DriverStatement = {
@@ -84,7 +71,9 @@ const CONNECTIONS = new WeakMap<DataSource, SqliteConnection>();
  * first checks that SQLite is still in one, whether the adapter or the application has begun it.
  */
 export class SqliteConnection {
-  private readonly guarded = new WeakSet<object>();
+  private readonly guarded = new WeakMap<object, SqliteRunner>();
+  /** The number of statements of query runners that have been checked. */
+  private checked = 0;
   private readonly known = new WeakMap<DriverConnection, Settings>();
   /** The asynchronous context of this adapter's work, until that is finished. */
   private readonly adapterContext = new AsyncContext<{ isFinished: boolean }>();
@@ -99,7 +88,10 @@ export class SqliteConnection {
     this.guard(dataSource.createQueryRunner());
   }
 
-  /** One instance for each data source; undefined if it is not SQLite. */
+  /**
+   * One instance for each data source; undefined if it is not SQLite.
+   * @throws DeclarationError if the query runner of TypeORM has another form.
+   */
   static of(dataSource: DataSource): SqliteConnection | undefined {
     if (dataSource.options.type !== 'better-sqlite3' && dataSource.options.type !== 'sqljs') return undefined;
     const connection = CONNECTIONS.get(dataSource) ?? new SqliteConnection(dataSource);
@@ -126,12 +118,24 @@ export class SqliteConnection {
 
   /** Adds the check to a query runner. A data source that is initialized again has another runner. */
   guard(queryRunner: QueryRunner): SqliteRunner {
-    const runner = queryRunner as unknown as SqliteRunner;
-    if (this.guarded.has(runner)) return runner;
-    this.guarded.add(runner);
-    if (runner.getStmt) this.guardStatements(runner, runner.getStmt.bind(runner));
-    else this.guardQueries(runner, runner.query.bind(runner));
+    const known = this.guarded.get(queryRunner);
+    if (known) return known;
+    const { type } = this.dataSource.options;
+    const runner = SqliteRunner.probe(queryRunner, type);
+    if (!runner) throw new DeclarationError([unknownRunner(type)]);
+    this.guarded.set(queryRunner, runner);
+    if (!runner.replaceStatements((getStatement) => this.guardStatements(runner, getStatement)))
+      runner.replaceQueries((query) => this.guardQueries(runner, query));
     return runner;
+  }
+
+  /** Whether TypeORM's query runner has the statements of transactions that are known here, and runs them through the check. */
+  async isKnownRunner(): Promise<boolean> {
+    const queryRunner = this.dataSource.createQueryRunner();
+    this.guard(queryRunner);
+    const before = this.checked;
+    await queryRunner.query('SELECT 1');
+    return this.checked > before && hasKnownTransactions(queryRunner);
   }
 
   /**
@@ -220,11 +224,8 @@ export class SqliteConnection {
     }
   }
 
-  private guardStatements(
-    runner: SqliteRunner,
-    getStatement: (sql: string) => Promise<DriverStatement>,
-  ): void {
-    runner.getStmt = async (sql) => {
+  private guardStatements(runner: SqliteRunner, getStatement: GetStatement): GetStatement {
+    return async (sql) => {
       if (sql === COMMIT && this.patience !== undefined) {
         await this.repeatCommit(this.patience);
         return NO_OP;
@@ -261,8 +262,8 @@ export class SqliteConnection {
     }
   }
 
-  private guardQueries(runner: SqliteRunner, query: RunQuery): void {
-    runner.query = async (sql, ...more) => (this.mustRun(sql, runner) ? query(sql, ...more) : undefined);
+  private guardQueries(runner: SqliteRunner, query: RunQuery): RunQuery {
+    return async (sql, ...more) => (this.mustRun(sql, runner) ? query(sql, ...more) : undefined);
   }
 
   /**
@@ -270,11 +271,12 @@ export class SqliteConnection {
    * SQLite has rolled back. A second ROLLBACK fails as without this package: TypeORM would count one transaction too few.
    */
   private mustRun(sql: string, runner: SqliteRunner): boolean {
+    this.checked += 1;
     const hadRolledBack = this.hasRolledBack;
     if (sql === BEGIN) this.hasRolledBack = false;
     else if (sql === ROLLBACK) this.hasRolledBack = true;
     if (this.isBegun && sql === BEGIN) return false;
-    if (runner.transactionDepth === 0 || this.isInTransaction) return true;
+    if (runner.depth === 0 || this.isInTransaction) return true;
     if (/^\s*ROLLBACK/i.test(sql)) return sql === ROLLBACK && hadRolledBack;
     throw new TransactionRolledBack();
   }
@@ -298,4 +300,80 @@ function readSettings(connection: DriverConnection): Settings {
     reads: readPragma('journal_mode') !== 'wal',
     timeout: Number(readPragma('busy_timeout')),
   };
+}
+
+/**
+ * A lock that keeps statements out of another request's transaction if the data source has only one connection
+ * (SQLite): a transaction waits for the one before it, and every other statement waits for the transaction, until a
+ * deadline. With more connections it has no effect.
+ *
+ * It covers the transactions of this adapter only, and does not see those that the application begins on the same data
+ * source.
+ */
+export class ConnectionLock {
+  private active: Promise<void> | undefined;
+  /**
+   * The transaction of the current asynchronous context, whose statements must not wait for it. Ignored once that
+   * transaction has ended.
+   */
+  private readonly context = new AsyncContext<Promise<void>>();
+
+  constructor(private readonly oneConnection: boolean) {}
+
+  /** True if there is a single connection and no transaction holds it. */
+  get isFree(): boolean {
+    return this.oneConnection && this.active === undefined;
+  }
+
+  /** Runs statements outside of every transaction except the one of the current asynchronous context. */
+  runShared<Result>(statements: () => Promise<Result>, deadlines: AcquireDeadlines): Promise<Result> {
+    return this.active ? this.runSharedLater(statements, deadlines) : statements();
+  }
+
+  private async runSharedLater<Result>(
+    statements: () => Promise<Result>,
+    deadlines: AcquireDeadlines,
+  ): Promise<Result> {
+    if (this.active && this.context.value === this.active) return statements();
+    let deadline: number | undefined;
+    while (this.active) await deadlines.withinDeadline(this.active, (deadline ??= deadlines.deadline()));
+    return statements();
+  }
+
+  /**
+   * Runs a transaction exclusively.
+   * @throws Error inside another transaction, because there is no second connection.
+   */
+  acquireExclusive<Result>(transaction: () => Promise<Result>, deadlines: AcquireDeadlines): Promise<Result> {
+    return this.runExclusive(transaction, deadlines, (current) => this.context.run(current, transaction));
+  }
+
+  /**
+   * As `acquireExclusive`, for work that runs no code of the application, so that the asynchronous context need not be
+   * tracked.
+   */
+  async runExclusive<Result>(
+    transaction: () => Promise<Result>,
+    deadlines: AcquireDeadlines,
+    run: (current: Promise<void>) => Promise<Result> = transaction,
+  ): Promise<Result> {
+    if (!this.oneConnection) return transaction();
+    if (this.active && this.context.value === this.active)
+      throw new Error(
+        'A write was begun inside the transaction of another one, and this database has one connection: use the manager that the hook is given.',
+      );
+    const deadline = deadlines.deadline();
+    while (this.active) await deadlines.withinDeadline(this.active, deadline);
+    let release = (): void => undefined;
+    const current = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.active = current;
+    try {
+      return await run(current);
+    } finally {
+      this.active = undefined;
+      release();
+    }
+  }
 }

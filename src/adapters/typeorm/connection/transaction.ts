@@ -1,10 +1,13 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource, QueryRunner, EntityManager } from 'typeorm';
+import { probeDepth, savepointAt } from '../../../internals/typeorm.js';
+import type { SqliteRunner, TransactionState } from '../../../internals/typeorm.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { AsyncContext } from './async-context.js';
 import type { DatabaseFailures } from './database-failures.js';
 import type { PooledRunner } from './query-runner-pool.js';
 import { pause } from './retry-budget.js';
 import { prepareJoinedSession, prepareSession } from './session.js';
-import type { SqliteConnection, SqliteRunner } from './sqlite-connection.js';
+import type { SqliteConnection } from './sqlite-connection.js';
 
 /** The result of one attempt at a transaction, which may be retried after the database has rolled it back. */
 export type Attempt<Result> =
@@ -84,9 +87,9 @@ interface Transaction {
   rollback(): Promise<boolean>;
 }
 
-/** The number of transactions and savepoints that are open on the connection of a query runner. */
-function depthOf(runner: QueryRunner): number {
-  return (runner as unknown as { readonly transactionDepth: number }).transactionDepth;
+/** The start has made sure that query runners count their transactions. */
+function openDepth(runner: QueryRunner): number {
+  return probeDepth(runner) ?? 0;
 }
 
 /** A transaction on a pooled connection, which it holds exclusively until the release, or a savepoint in one of the application. */
@@ -97,11 +100,11 @@ class PooledTransaction implements Transaction {
     private readonly runner: QueryRunner,
     readonly isNested: boolean,
   ) {
-    this.depthAround = depthOf(runner);
+    this.depthAround = openDepth(runner);
   }
 
   get isOpen(): boolean {
-    return this.isNested ? depthOf(this.runner) > this.depthAround : this.runner.isTransactionActive;
+    return this.isNested ? openDepth(this.runner) > this.depthAround : this.runner.isTransactionActive;
   }
 
   begin(): Promise<void> {
@@ -131,7 +134,7 @@ class SqliteTransaction implements Transaction {
    * statement of the application's own.
    */
   readonly isNested: boolean;
-  private readonly previous: Readonly<Pick<SqliteRunner, 'isTransactionActive' | 'transactionDepth'>>;
+  private readonly previous: TransactionState;
   private readonly depthAround: number;
   private isBegun = false;
 
@@ -145,19 +148,19 @@ class SqliteTransaction implements Transaction {
     private readonly patience: number,
   ) {
     this.runner = connection.guard(queryRunner);
-    const { isTransactionActive, transactionDepth } = this.runner;
-    this.previous = { isTransactionActive, transactionDepth };
-    this.isNested = transactionDepth > 0 || connection.isInTransaction;
-    this.depthAround = this.isNested ? Math.max(1, transactionDepth) : 0;
+    this.previous = this.runner.state;
+    const { depth } = this.previous;
+    this.isNested = depth > 0 || connection.isInTransaction;
+    this.depthAround = this.isNested ? Math.max(1, depth) : 0;
   }
 
   get isOpen(): boolean {
-    return !this.isBegun || this.runner.transactionDepth > this.depthAround;
+    return !this.isBegun || this.runner.depth > this.depthAround;
   }
 
   async begin(): Promise<void> {
     if (this.isNested) {
-      Object.assign(this.runner, { isTransactionActive: true, transactionDepth: this.depthAround });
+      this.runner.restore({ isActive: true, depth: this.depthAround });
       await this.queryRunner.startTransaction();
     } else {
       await this.connection.beginToWrite(this.queryRunner);
@@ -171,7 +174,7 @@ class SqliteTransaction implements Transaction {
    */
   async commit(): Promise<void> {
     const deadline = performance.now() + this.patience;
-    while (this.runner.transactionDepth > this.depthAround + 1) {
+    while (this.runner.depth > this.depthAround + 1) {
       if (performance.now() > deadline)
         throw new Error('A transaction was begun inside the one of a write, and not ended.');
       await pause(10);
@@ -186,12 +189,11 @@ class SqliteTransaction implements Transaction {
   }
 
   async rollback(): Promise<boolean> {
-    const savepoint = `typeorm_${this.depthAround}`;
-    if (this.runner.transactionDepth === this.depthAround + 1)
+    if (this.runner.depth === this.depthAround + 1)
       await this.queryRunner.rollbackTransaction().catch(() => undefined);
     if (!this.isNested) await this.rollBack();
-    else if (this.runner.transactionDepth > this.depthAround && this.connection.isInTransaction)
-      this.connection.run(`ROLLBACK TO SAVEPOINT ${savepoint}`);
+    else if (this.runner.depth > this.depthAround && this.connection.isInTransaction)
+      this.connection.run(`ROLLBACK TO SAVEPOINT ${savepointAt(this.depthAround)}`);
     this.restore();
     return true;
   }
@@ -211,6 +213,78 @@ class SqliteTransaction implements Transaction {
   }
 
   private restore(): void {
-    Object.assign(this.runner, this.previous);
+    this.runner.restore(this.previous);
+  }
+}
+
+/** A transaction of the application, and the number of writes around the current code that are open in it. */
+interface Joined {
+  readonly runner: QueryRunner;
+  readonly depth: number;
+}
+
+/** TypeORM 0.3 calls the data source `connection`. */
+interface Manager extends Pick<EntityManager, 'queryRunner'> {
+  readonly dataSource?: unknown;
+  readonly connection?: unknown;
+}
+
+/**
+ * Operations inside a transaction that the application has begun: all of their statements run on its connection, and each
+ * write has a savepoint. Nothing is retried, because the transaction has more statements than those of the operation.
+ */
+export class JoinedTransactions {
+  private readonly context = new AsyncContext<Joined>();
+  /** The number of open writes. */
+  private readonly open = new WeakMap<QueryRunner, number>();
+
+  constructor(
+    private readonly parts: TransactionParts,
+    private readonly failures: DatabaseFailures,
+  ) {}
+
+  /** The transaction that the current asynchronous context has joined. */
+  get current(): Joined | undefined {
+    return this.context.value;
+  }
+
+  /** @throws Error without an active transaction of this data source. */
+  async run<Result>(manager: object, work: () => Promise<Result>): Promise<Result> {
+    const { queryRunner: runner, dataSource, connection } = manager as Manager;
+    if ((dataSource ?? connection) !== this.parts.dataSource)
+      throw new Error('The manager belongs to another data source than the model: pass one of its own.');
+    if (!runner?.isTransactionActive || runner.isReleased)
+      throw new Error(
+        'The manager has no active transaction: pass the one that dataSource.transaction(async (manager) => …) gives, and await each operation in it.',
+      );
+    const depth = this.current?.runner === runner ? this.current.depth : 0;
+    return this.context.run({ runner, depth }, work);
+  }
+
+  /** Runs reading statements on the connection of the transaction. */
+  async read<Result>({ runner }: Joined, use: (acquired: PooledRunner) => Promise<Result>): Promise<Result> {
+    const acquired: PooledRunner = { runner, connection: await runner.connect(), broken: false };
+    const { sqlite } = this.parts;
+    return sqlite ? sqlite.asAdapter(() => use(acquired)) : use(acquired);
+  }
+
+  /** Runs `work` in a savepoint, which is rolled back if it throws. */
+  async transact<Result>(
+    { runner, depth }: Joined,
+    work: (runner: QueryRunner) => Promise<Result>,
+  ): Promise<Result> {
+    if ((this.open.get(runner) ?? 0) !== depth)
+      throw new Error(
+        'Two writes run in one transaction at the same time: await each operation before the next one.',
+      );
+    const inner = { runner, depth: depth + 1 };
+    this.open.set(runner, inner.depth);
+    const attempted = await this.context
+      .run(inner, () =>
+        this.read(inner, (acquired) => attemptTransaction(acquired, work, { ...this.parts, isJoined: true })),
+      )
+      .finally(() => this.open.set(runner, depth));
+    if (attempted.kind === 'undone') throw this.failures.report(attempted.error);
+    return attempted.result;
   }
 }

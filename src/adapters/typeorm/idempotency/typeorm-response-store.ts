@@ -1,24 +1,70 @@
 import { randomUUID } from 'node:crypto';
-import { Between, In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
-import type { DataSource, EntityManager } from 'typeorm';
-import { isRestException } from '../../../core/errors/rest-exception.js';
-import { storesResponses } from '../../../core/contracts/idempotency.js';
 import {
-  CLAIM_LEASE,
-  EXPIRED_RECORDS,
-  EXPIRY_INTERVAL,
-  EXPIRY_RESCAN_INTERVAL,
-} from '../../../core/schema/limits.js';
+  Between,
+  In,
+  IsNull,
+  LessThanOrEqual,
+  MoreThan,
+  Column,
+  Entity,
+  Index,
+  PrimaryColumn,
+} from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
+import { storesResponses, STORES_RESPONSES } from '../../../core/contracts/idempotency.js';
 import type {
   Claim,
   ClaimOutcome,
   ClaimRequest,
   IdempotencyStore,
-} from '../../../core/contracts/response-store.js';
+} from '../../../core/contracts/idempotency.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
+import {
+  CLAIM_LEASE,
+  EXPIRED_RECORDS,
+  EXPIRY_INTERVAL,
+  EXPIRY_RESCAN_INTERVAL,
+  ANSWER_PART,
+} from '../../../core/schema/limits.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
-import { asciiJson, partsOf } from './response-columns.js';
-import type { IdempotencyRecord } from './idempotency-record.js';
+
+/**
+ * Stores the responses to requests with an `Idempotency-Key`. Add it to the entities of the data source; the application must
+ * neither serve nor change its rows. It contains hashes of keys, callers and requests, never their text.
+ *
+ * A long response is divided into several rows; part 0 is also the claim.
+ */
+@Entity({ name: 'restify_idempotency' })
+export class IdempotencyRecord {
+  static readonly [STORES_RESPONSES] = true;
+
+  @PrimaryColumn({ name: 'id', type: 'varchar', length: 64 })
+  id: string;
+
+  @PrimaryColumn({ name: 'part', type: 'int' })
+  part: number;
+
+  /** Identifies the request that holds the claim; null once the response is stored. */
+  @Column({ name: 'token', type: 'varchar', length: 36, nullable: true })
+  token: string | null;
+
+  @Column({ name: 'fingerprint', type: 'varchar', length: 64, nullable: true })
+  fingerprint: string | null;
+
+  /** When another request may take over a claim without a response; in milliseconds of Unix time. */
+  @Column({ name: 'lease', type: 'bigint', nullable: true })
+  lease: number | null;
+
+  /** When the record expires; in milliseconds of Unix time. */
+  @Index('restify_idempotency_ends')
+  @Column({ name: 'ends', type: 'bigint' })
+  ends: number;
+
+  /** JSON in ASCII. */
+  @Column({ name: 'answer', type: 'text', nullable: true })
+  answer: string | null;
+}
 
 /** The maximum number of attempts to claim a key: an attempt fails if a concurrent request changes the record. */
 const MAX_CLAIM_ATTEMPTS = 5;
@@ -233,4 +279,17 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
     if (!this.target) throw new Error('IdempotencyRecord is not among the entities of the data source.');
     return this.target;
   }
+}
+
+/** Escapes all characters beyond ASCII, so that the JSON does not depend on the character set of the database, and can be divided anywhere. */
+function asciiJson(json: string): string {
+  return json.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Divides a text into parts that fit in a column, at least one. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  for (let at = 0; at === 0 || at < text.length; at += ANSWER_PART)
+    parts.push(text.slice(at, at + ANSWER_PART));
+  return parts;
 }

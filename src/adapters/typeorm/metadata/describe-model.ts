@@ -1,25 +1,27 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { EntityMetadata } from 'typeorm';
 import type {
   ColumnDescription,
   EntityDescription,
   ModelDescription,
   Unsupported,
+  ReadExposures,
 } from '../../../core/schema/entity-metadata.js';
-import type { ReadExposures } from '../../../core/schema/exposure.js';
 import type { ClassRulesReader } from '../../../core/schema/value-rules.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { dialectFamily } from '../data-source-dialect.js';
 import type { DialectFamily } from '../data-source-dialect.js';
 import { declaredProperties, givenEntities, isEntitySchema, schemaTarget } from './declared-properties.js';
-import { ForeignKeysByTable } from './describe-referrers.js';
-import { describeRules } from './describe-rules.js';
-import { describeExposures } from './describe-exposures.js';
-import { describeRelations, describeUnjoined, unmappedRelations } from './describe-relations.js';
+import {
+  ForeignKeysByTable,
+  describeRelations,
+  describeUnjoined,
+  unmappedRelations,
+  MappedTables,
+} from './describe-relations.js';
+import { describeRules, describeExposures } from './describe-decorators.js';
 import type { RelationSource } from './describe-relations.js';
-import { entityIdOf } from './entity-id.js';
-import { MappedTables } from './mapped-tables.js';
+import { entityIdOf } from '../table-metadata.js';
 import {
   acceptsNull,
   hasStorableDiscriminator,
@@ -27,7 +29,7 @@ import {
   sharesTable,
   unsupportedDiscriminators,
 } from './inheritance.js';
-import { describeTransformer } from './describe-transformer.js';
+import { describeTransformer } from './transformers.js';
 import { TextColumns } from './text-columns.js';
 import { unsupportedTrees } from './trees.js';
 import { dataTypeOf } from './column-data-type.js';

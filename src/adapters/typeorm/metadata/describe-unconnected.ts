@@ -80,8 +80,12 @@ export function readOfflineMetadata(entities: readonly unknown[]): OfflineMetada
   return {
     unknownTargets: [
       ...classes.flatMap((owner) => unknownTargets(owner.name, relationsOf(owner), known)),
-      ...schemas.flatMap(({ options }) =>
-        unknownTargets(options.name, schemaRelations(options), knownToSchemas),
+      ...schemas.flatMap(({ options: { name, relations: declared = {} } }) =>
+        unknownTargets(
+          name,
+          Object.entries(declared).map(([propertyName, { target }]) => ({ propertyName, type: target })),
+          knownToSchemas,
+        ),
       ),
     ],
     hasDuplicateTable: classes.some((owner) =>
@@ -125,22 +129,19 @@ function mappedTargets(): ReadonlySet<unknown> {
   return new Set(getMetadataArgsStorage().tables.map(({ target }) => target));
 }
 
-function schemaRelations({ relations = {} }: RecordedSchema['options']): readonly RecordedRelation[] {
-  return Object.entries(relations).map(([propertyName, { target }]) => ({ propertyName, type: target }));
-}
-
 function unknownTargets(
   owner: string,
   relations: readonly RecordedRelation[],
   known: KnownTargets,
 ): readonly UnknownTarget[] {
   return relations.flatMap(({ type, propertyName }): readonly UnknownTarget[] => {
-    const relation = { where: `${owner}.${propertyName}`, names: [...known.names] };
     const target = targetOf(type);
-    if (target === UNCALLED) return [{ ...relation, kind: 'uncalled', target: (type as RecordedClass).name }];
-    const name = nameOf(target);
     if (known.targets.has(target)) return [];
+    const name = nameOf(target);
     if (name !== undefined && typeof target !== 'function' && known.names.has(name)) return [];
+    // Made for wrong relations only: each of thousands would have a list of all names.
+    const relation = { where: `${owner}.${propertyName}`, names: [...known.names] };
+    if (target === UNCALLED) return [{ ...relation, kind: 'uncalled', target: (type as RecordedClass).name }];
     if (name === undefined) return [{ ...relation, kind: 'undefined', target: String(target) }];
     if (typeof target !== 'function') return [{ ...relation, kind: 'name', target: name }];
     const kind = mappedTargets().has(target) ? 'class' : 'unmapped';

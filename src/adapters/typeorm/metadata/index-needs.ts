@@ -27,7 +27,7 @@ export function indexNeeds(resource: ResourceSchema): readonly IndexNeed[] {
   return [
     ...(isListed && declares.filters ? filterNeeds(resource) : []),
     ...(isListed && declares.ordering ? orderingNeeds(resource) : []),
-    ...(isListed ? defaultOrderNeed(resource) : []),
+    ...(isListed ? orderNeed(resource, resource.ordering, 'default-order') : []),
     ...[...resource.relations.values()].flatMap((relation) => foreignKeyNeeds(resource, relation)),
   ];
 }
@@ -67,10 +67,6 @@ function orderingNeeds(resource: ResourceSchema): readonly IndexNeed[] {
     if (!operand || more.length > 0) return [];
     return orderNeed(resource, [{ operand, descending: false, ...(nulls && { nulls }) }], 'ordering');
   });
-}
-
-function defaultOrderNeed(resource: ResourceSchema): readonly IndexNeed[] {
-  return orderNeed(resource, resource.ordering, 'default-order');
 }
 
 /** None for an order over a relation, or with another position of nulls than that of an index. */

@@ -1,7 +1,7 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import { distinctUses } from '../../../core/contracts/missing-index.js';
 import type { MissingIndex } from '../../../core/contracts/missing-index.js';
-import type { CompiledPermission } from '../../../core/contracts/compiled-permission.js';
+import type { CompiledPermission } from '../../../core/contracts/permission.js';
 import type { Column } from '../../../core/schema/column.js';
 import { resourceOf } from '../../../core/schema/resource.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
@@ -108,7 +108,8 @@ async function readTable(
       .filter((need) => need.serves === 'foreign-key')
       .flatMap((need) => need.columns.map(({ id }) => id.toLowerCase())),
   );
-  const hasGrants = needs.some((need) => mayGrantRows(need.resource));
+  // A permission may select rows by columns that are not known at start.
+  const hasGrants = needs.some(({ resource }) => !grantsAll(resourceOf(resource).permission));
   return {
     table,
     named,
@@ -141,11 +142,6 @@ function toIndexes(rows: readonly IndexColumnRow[]): readonly Index[] {
     kind: columns.find(({ c2 }) => c2 !== 'ordered')?.c2 ?? 'ordered',
     condition: columns[0]?.c3 ?? undefined,
   }));
-}
-
-/** Whether a permission may select rows by columns that are not known at start. */
-function mayGrantRows(resource: ResourceSchema): boolean {
-  return !grantsAll(resourceOf(resource).permission);
 }
 
 function grantsAll(permission: CompiledPermission): boolean {

@@ -5,11 +5,11 @@ import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/fie
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { hasExactNumbers, plainValue } from '../../../core/values/exact-numbers.js';
+import { hasExactNumbers, isParsedFrom, plainValue } from '../../../core/values/exact-numbers.js';
 import { keyText } from '../../../core/values/keys.js';
 import { loadEntities } from '../unreadable-json.js';
 import { identityOf, keyProperties, whereIdentity } from '../write/entity-values.js';
-import { listensTo } from '../write/subscriber-events.js';
+import { loadSubscriber } from './read-facts.js';
 import { fromProperty } from '../write/property-values.js';
 
 /** TypeORM compiles composite keys to a chain of OR, whose length databases limit. */
@@ -21,7 +21,6 @@ const LOADED_AT_ONCE = 250;
  */
 export class EntityLoader {
   private readonly readable: readonly Field[];
-  private readonly always: boolean;
   /** The columns with a transformer. */
   private readonly transformed: ReadonlySet<string>;
   /** The property of a key with a single integer column. */
@@ -41,25 +40,6 @@ export class EntityLoader {
       metadata.columns.flatMap((column) => (column.transformer === undefined ? [] : [column.databaseName])),
     );
     this.numberKey = numberKeyOf(resource, metadata);
-    this.always =
-      this.readable.some((field) => field.kind === 'computed') ||
-      metadata.afterLoadListeners.length > 0 ||
-      this.transformed.size > 0;
-  }
-
-  /** Evaluated for each page, because applications may add and remove subscribers while they run. */
-  isNeeded(): boolean {
-    return this.always || this.hasLoadListeners();
-  }
-
-  /** Whether a listener or subscriber may change the values of loaded entities. */
-  private hasLoadListeners(): boolean {
-    return (
-      this.metadata.afterLoadListeners.length > 0 ||
-      this.dataSource.subscribers.some(
-        (subscriber) => subscriber.afterLoad !== undefined && listensTo(subscriber, this.metadata),
-      )
-    );
   }
 
   /** Adds the entities to rows, and replaces the values that they determine. Omits rows that were deleted meanwhile. */
@@ -70,7 +50,9 @@ export class EntityLoader {
   ): Promise<readonly Row[]> {
     if (rows.length === 0) return rows;
     const byIdentity = await this.load(identities, runner);
-    const hasListeners = this.hasLoadListeners();
+    const hasListeners =
+      this.metadata.afterLoadListeners.length > 0 ||
+      loadSubscriber(this.metadata, this.dataSource) !== undefined;
     const isReplaceable = (field: ColumnField): boolean =>
       hasListeners || this.transformed.has(field.column.id);
     return rows.flatMap((row, position) => {
@@ -169,7 +151,7 @@ function columnValue(field: ColumnField, { entity, dialect }: LoadedEntity, read
   const { type, column } = field;
   if (column.transform?.outward !== undefined) return withJson(fromProperty(property, type));
   const isRead =
-    equalsExceptPrecision(property, read) ||
+    (type.kind === 'json' ? isParsedFrom(read, property) : equalsExceptPrecision(property, read)) ||
     // With `dateStrings`, mysql2 returns texts, of which TypeORM leaves some as they are.
     (type.kind === 'datetime' && typeof property === 'string' && dialect.decode(property, type) === read);
   return isRead ? read : withJson(fromProperty(property, type));

@@ -5,14 +5,13 @@ import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../co
 import { keyRepresentation, noSuchKey } from '../../../core/values/keys.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { compileWhere } from '../../../sql/compile-where.js';
-import { existsStatement } from '../../../sql/exists-query.js';
-import { decodeRecord, readColumns, selectList } from '../../../sql/select-columns.js';
-import { Scope } from '../../../sql/query-scope.js';
+import { existsStatement } from '../../../sql/select-query.js';
+import { decodeRecord, readColumns, selectList, Scope } from '../../../sql/query-scope.js';
 import type { Statement } from '../../../sql/statement.js';
-import { labelStatement } from '../../../sql/label-statement.js';
+import { labelStatement, MAX_PARAMETERS } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Tables } from '../table-metadata.js';
-import type { ReadFrom } from '../connection/cancellable-reads.js';
+import type { ReadFrom } from '../connection/running-reads.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { ReferencedValues } from '../write/entity-values.js';
 
@@ -92,6 +91,11 @@ export class KeyLookups {
   ): Promise<readonly (readonly Json[] | undefined)[]> {
     if (checks.length === 0) return [];
     const statement = this.statement(checks);
+    if (checks.length > 1 && statement.parameters.length > MAX_PARAMETERS) {
+      const half = Math.ceil(checks.length / 2);
+      const first = await this.findReferenced(checks.slice(0, half), runner);
+      return [...first, ...(await this.findReferenced(checks.slice(half), runner))];
+    }
     const [record = []] = await (runner
       ? this.connections.records(runner, statement)
       : this.connections.read(statement, 'primary'));

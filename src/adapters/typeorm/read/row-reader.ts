@@ -1,35 +1,35 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { JsonOutput } from '../../../core/data-adapter.js';
+import type { CountResult } from '../../../core/contracts/pagination.js';
+import type { PageOf } from '../../../core/data-adapter.js';
 import { NotFound } from '../../../core/errors/http-exceptions.js';
-import { isRestException } from '../../../core/errors/rest-exception.js';
 import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
-import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Condition } from '../../../core/query/condition.js';
-import type { ListPlan, RetrievePlan } from '../../../core/query/plan.js';
-import type { Requester } from '../../../core/contracts/requester.js';
+import type { CountPlan, ListPlan, PagePlan, RetrievePlan, Requester } from '../../../core/query/plan.js';
 import type { OrderTerm, ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { cursorColumns } from '../../../sql/compile-order.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { existsStatement } from '../../../sql/exists-query.js';
-import { orderText, pageRows } from '../../../sql/json-page-query.js';
-import { jsonRows } from '../../../sql/json-object-sql.js';
-import type { JsonRows } from '../../../sql/json-object-sql.js';
-import { lockOf } from '../../../sql/lock-clause.js';
-import { Scope } from '../../../sql/query-scope.js';
-import { selectList } from '../../../sql/select-columns.js';
-import { selectRows } from '../../../sql/select-query.js';
+import { existsStatement, selectRows } from '../../../sql/select-query.js';
+import {
+  countStatement,
+  edgeColumns,
+  matchingRows,
+  orderText,
+  pageRows,
+} from '../../../sql/json-page-query.js';
+import { lockOf, Scope, selectList } from '../../../sql/query-scope.js';
 import type { Selection } from '../../../sql/select-query.js';
-import { labelStatement } from '../../../sql/label-statement.js';
+import { labelStatement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
 import { EntityLoader } from './entity-loader.js';
-import type { JsonSubtypeTables } from './json-subtype-tables.js';
-import { charactersOf, PageSize } from './page-size.js';
+import { charactersOf, PageSize } from './list-pages.js';
+import { ReadChoices } from './read-facts.js';
 
 /** A keyset page of a list: with an index on the order and the key, no page costs more for its position. */
 export interface KeysetPage {
@@ -62,32 +62,29 @@ export interface RowReaderTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
   readonly connections: ConnectionManager;
-  readonly subtypeTables: JsonSubtypeTables;
 }
 
-/** Reads the rows of one resource as values, and knows whether the database can serialize them. */
+const EXACT: CountPlan = { kind: 'exact' };
+
+/** A page once the client has disconnected. */
+export const NO_ROWS = { size: 0, more: false, count: undefined, first: [], last: [] } as const;
+
+/** Reads rows, lists and pages of one resource as values, and counts them. */
 export class RowReader {
   readonly selection: Selection;
   /** The page size of its lists, learned from the rows that were read. */
   readonly pageSize = new PageSize();
-  private readonly tables: Tables;
-  private readonly dialect: Dialect;
-  private readonly connections: ConnectionManager;
+  readonly choices: ReadChoices;
   private readonly entities: EntityLoader | undefined;
   private readonly statements: StatementCache;
-  private readonly subtypeTables: JsonSubtypeTables;
-  /** `rows` is undefined if the database cannot serialize them. Created on first use. */
-  private json: { readonly rows: JsonRows | undefined } | undefined;
 
   constructor(
     readonly resource: ResourceSchema,
-    { tables, dialect, connections, subtypeTables }: RowReaderTools,
+    readonly tools: RowReaderTools,
   ) {
-    this.tables = tables;
-    this.dialect = dialect;
-    this.connections = connections;
-    this.subtypeTables = subtypeTables;
+    const { tables, dialect } = tools;
     this.selection = selectRows(resource, dialect);
+    this.choices = new ReadChoices(resource, tools);
     this.statements = new StatementCache(dialect, this.isClientSelected);
     const { metadata, dataSource } = tables.of(resource);
     this.entities = metadata.isJunction
@@ -129,12 +126,12 @@ export class RowReader {
     { requester, blocking }: ReadPageOptions,
   ): MaybePromise<PageOfRecords | undefined> {
     const statement = this.pageStatement(page);
-    if (this.needsEntities())
-      return this.connections.readingUnlessAborted(
+    if (this.loadsEntities)
+      return this.tools.connections.readingUnlessAborted(
         (runner) => this.readRows(statement, runner, blocking),
         requester,
       );
-    return mapMaybe(this.connections.readUnlessAborted(statement, requester), (records) => {
+    return mapMaybe(this.tools.connections.readUnlessAborted(statement, requester), (records) => {
       blocking?.resume();
       return records && { records, rows: this.decodeRows(records) };
     });
@@ -152,59 +149,20 @@ export class RowReader {
       : this.statements.of(kind, [where], () => this.labelRows('list', page));
   }
 
-  /** The serialization of rows by the database; undefined if rows are serialized in this process. */
-  jsonRowsFor({ isDefault }: Pick<JsonOutput, 'isDefault'>): JsonRows | undefined {
-    return isDefault && !this.needsEntities() ? (this.json ??= this.compileJson()).rows : undefined;
-  }
-
-  /** Reads rows as the database writes them, or by `general` if it cannot because of a column's type; from then on no rows are. */
-  readJson<Result>(
-    read: () => MaybePromise<Result>,
-    general: () => MaybePromise<Result>,
-  ): MaybePromise<Result> {
-    const readOtherwise = (error: unknown): MaybePromise<Result> => {
-      if (this.dialect.json?.isTypeError?.(error) !== true) throw error;
-      return mapMaybe(general(), (result) => {
-        this.json = { rows: undefined };
-        return result;
-      });
-    };
-    try {
-      const result = read();
-      return isPromise(result) ? result.catch(readOtherwise) : result;
-    } catch (error) {
-      return readOtherwise(error);
-    }
-  }
-
-  private compileJson(): { readonly rows: JsonRows | undefined } {
-    const { resource, dialect, tables } = this;
-    const { metadata } = tables.of(resource);
-    return {
-      rows: this.subtypeTables.mayHaveSubtype(metadata) ? undefined : jsonRows(resource, dialect),
-    };
-  }
-
-  /** Whether entities are loaded for the rows, because application code takes part in their values. */
-  needsEntities(): boolean {
-    return this.entities?.isNeeded() === true;
+  /** Whether code of the application takes part in the values of the rows. It may change from one read to the next. */
+  get loadsEntities(): boolean {
+    return this.choices.choose(false).lane === 'entities';
   }
 
   /** Throws 404 if the parent of a list does not exist. */
   async assertParentExists({ parent }: Pick<ListPlan, 'parent'>): Promise<void> {
     if (!parent) return;
-    const { length } = await this.connections.read(
-      existsStatement(parent, this.dialect, this.tables),
+    const { length } = await this.tools.connections.read(
+      existsStatement(parent, this.tools.dialect, this.tools.tables),
       'replica',
       parent.requester,
     );
     if (length === 0) throw new NotFound();
-  }
-
-  /** Rethrows the error of a list; the 404 of its parent precedes a 400 (contract 6.3). */
-  async rethrowAfterParent(plan: Pick<ListPlan, 'parent'>, error: unknown): Promise<never> {
-    if (isRestException(error) && error.answer.status === 400) await this.assertParentExists(plan);
-    throw error;
   }
 
   /** Reads one row. */
@@ -215,9 +173,9 @@ export class RowReader {
   }: Omit<RetrievePlan, 'kind' | 'resource'>): Promise<Row | undefined> {
     const statement = this.statementOfOne(where);
     const from = forWriting === true ? 'primary' : 'replica';
-    if (!this.needsEntities())
-      return this.decodeRows(await this.connections.read(statement, from, requester))[0];
-    const { rows } = await this.connections.reading(
+    if (!this.loadsEntities)
+      return this.decodeRows(await this.tools.connections.read(statement, from, requester))[0];
+    const { rows } = await this.tools.connections.reading(
       from,
       (runner) => this.readRows(statement, runner),
       requester,
@@ -245,14 +203,95 @@ export class RowReader {
     return (await this.readRows(statement, runner)).rows[0];
   }
 
+  /** Reads one page that was requested. */
+  async page(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
+    await this.assertParentExists(plan);
+    const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.pageOn(runner, plan);
+    if (plan.forWriting === true) return this.tools.connections.reading('primary', read, plan.requester);
+    return (
+      (await this.tools.connections.readingUnlessAborted(read, plan.requester)) ?? { ...NO_ROWS, rows: [] }
+    );
+  }
+
+  private async pageOn(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
+    const { edges, order, limit, from } = plan;
+    const { selection } = this;
+    const scope = this.beginScope();
+    const sql = pageRows({ ...plan, lookahead: true }, scope, {
+      expressions: [...selection.expressions(scope), ...edgeColumns(plan, scope)],
+      isCostly: selection.isCostly,
+    });
+    const read = await this.tools.connections.records(runner, { sql, parameters: scope.parameters });
+    const records = read.slice(0, limit);
+    const rows = await this.rowsOf(records, runner);
+    // The order values are the last columns of a record.
+    const edge = (record: readonly unknown[] = []): readonly unknown[] =>
+      edges ? record.slice(-order.length) : [];
+    return {
+      rows: from?.backward === true ? [...rows].reverse() : rows,
+      size: rows.length,
+      more: read.length > records.length,
+      count: plan.count && (await this.countOn(runner, plan)),
+      first: edge(records[0]),
+      last: edge(records.at(-1)),
+    };
+  }
+
+  /** Counts as the plan's `count` says, without reading the page. */
+  count(plan: PagePlan): Promise<CountResult> {
+    return this.tools.connections.reading('replica', (runner) => this.countOn(runner, plan), plan.requester);
+  }
+
+  private async countOn(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
+    const method = plan.count ?? EXACT;
+    const statement = countStatement(plan, this.beginScope(), method);
+    const [record = []] = await this.tools.connections.records(runner, statement);
+    return this.knownCount(method, Number(record[0])) ?? this.estimateOn(runner, plan, method);
+  }
+
+  /** The count up to the bound; undefined beyond it, if the database can estimate it. */
+  knownCount(count: CountPlan, rows: number): CountResult | undefined {
+    if (count.kind === 'exact' || rows <= count.upTo) return { rows, exact: true, atLeast: false };
+    return count.kind === 'bounded' || !this.tools.dialect.estimate
+      ? { rows: count.upTo, exact: false, atLeast: true }
+      : undefined;
+  }
+
+  /** Estimates a count that is beyond its bound. */
+  estimate(plan: PagePlan, count: CountPlan): Promise<CountResult> {
+    return this.tools.connections.reading(
+      'replica',
+      (runner) => this.estimateOn(runner, plan, count),
+      plan.requester,
+    );
+  }
+
+  private async estimateOn(runner: QueryRunner, plan: PagePlan, count: CountPlan): Promise<CountResult> {
+    const { estimate } = this.tools.dialect;
+    const scope = this.beginScope();
+    const [record = []] = estimate
+      ? await this.tools.connections.records(runner, {
+          sql: estimate.explain(matchingRows(plan, scope)),
+          parameters: scope.parameters,
+        })
+      : [];
+    const counted = count.kind === 'exact' ? 0 : count.upTo;
+    const rows = estimate?.rows(record[0]) ?? 0;
+    return { rows: Math.max(rows, counted), exact: false, atLeast: rows <= counted };
+  }
+
   private async readRows(
     statement: Statement,
     runner: QueryRunner,
     blocking?: BlockingTime,
   ): Promise<PageOfRecords> {
-    const records = await this.connections.records(runner, statement);
+    const records = await this.tools.connections.records(runner, statement);
     blocking?.resume();
     return { records, rows: await this.rowsOf(records, runner) };
+  }
+
+  beginScope(): Scope {
+    return Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
   }
 
   private labelRows(operation: string, query: RowsQuery): Statement {
@@ -263,14 +302,13 @@ export class RowReader {
   }
 
   private rowsStatement({ where, order, after, limit, locked }: RowsQuery): Statement {
-    const scope = Scope.begin(this.dialect, this.tables, this.resource);
+    const scope = this.beginScope();
     const { selection } = this;
     const expressions = [...selection.expressions(scope), ...cursorColumns(order, scope)];
     if (order.length > 0) {
       const from = after && { values: after, backward: false, inclusive: false };
       const page = { where, order, from, offset: 0, limit, lookahead: false };
-      const sql = pageRows(page, scope, { expressions, isCostly: selection.isCostly });
-      return { sql, parameters: scope.parameters };
+      return scope.complete(pageRows(page, scope, { expressions, isCostly: selection.isCostly }));
     }
     const condition = compileWhere(where, scope, order);
     const from = scope.from();
@@ -281,7 +319,7 @@ export class RowReader {
   /** Converts records to rows, and loads their entities if application code takes part in the values. */
   async rowsOf(records: Records, runner: QueryRunner): Promise<readonly Row[]> {
     const rows = this.decodeRows(records);
-    if (!this.entities || !this.needsEntities()) return rows;
+    if (!this.entities || !this.loadsEntities) return rows;
     return this.entities.attach(
       rows,
       records.map((record) => this.selection.readIdentity(record)),

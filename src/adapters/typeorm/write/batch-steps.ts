@@ -1,16 +1,15 @@
 import type { QueryRunner } from 'typeorm';
-import { BulkWriteError } from '../../../core/errors/bulk-write-error.js';
-import type { BulkStepError } from '../../../core/errors/bulk-write-error.js';
-import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
-import { isRestException } from '../../../core/errors/rest-exception.js';
-import { inSlices } from '../../../core/event-loop.js';
-import type { FieldErrors } from '../../../core/errors/rest-exception.js';
-import type { BatchPlan } from '../../../core/query/plan.js';
+import type { Requester, BatchPlan, ColumnValue, UpsertPlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
+import { BulkWriteError, isRestException } from '../../../core/errors/rest-exception.js';
+import type { BulkStepError, FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
+import { inSlices } from '../../../core/event-loop.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { runHook } from './run-hook.js';
-import { NO_ERRORS } from './row-writer.js';
-import type { PreparableWrite, PreparedWrite } from './row-writer.js';
+import { insertTogether } from './insert-together.js';
+import { runHook, NO_ERRORS } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite, WriterTools } from './row-writer.js';
 
 export const MISSING = 'missing';
 export const DELETED = 'deleted';
@@ -31,23 +30,38 @@ export async function writeEach(
     runner,
     plan,
     dialect,
-  }: { readonly runner: QueryRunner; readonly plan: BatchPlan; readonly dialect: Dialect },
+    isTogether,
+  }: {
+    readonly runner: QueryRunner;
+    readonly plan: BatchPlan;
+    readonly dialect: Dialect;
+    /** Whether new rows may be inserted together, and none is looked up again before it is written. */
+    readonly isTogether: boolean;
+  },
   turn: (step: PreparableWrite<StepOutcome>, index: number) => void,
 ): Promise<readonly Row[]> {
   const { skipsMissing, completed } = plan;
   const prepared: PreparedWrite<StepOutcome>[] = [];
   for await (const [index, step] of inSlices(steps.entries())) {
     turn(step, index);
-    prepared.push(isFailedStep(step.errors) ? invalidWrite(step.errors) : await step.prepare(runner));
+    const { errors } = step;
+    prepared.push(
+      isFailedStep(errors)
+        ? { errors, missing: false, write: () => Promise.resolve(MISSING) }
+        : await step.prepare(runner),
+    );
   }
   // The errors of all steps are reported together.
   if (stepErrorsOf(prepared, plan).some(isFailedStep))
     throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
-  const written: Row[] = [];
+  const written: Row[] = isTogether ? [...((await insertTogether(prepared, runner)) ?? [])] : [];
+  const remaining = written.length === 0 ? steps : [];
   const stepErrors: BulkStepError[] = [];
-  for await (const [index, step] of inSlices(steps.entries())) {
+  for await (const [index, step] of inSlices(remaining.entries())) {
     turn(step, index);
-    const current = isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
+    const isKnown = index === 0 || (isTogether && prepared[index]?.insertable !== undefined);
+    const current =
+      !isKnown && isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
     const { outcome, errors } = await tryWrite(current);
     if (typeof outcome === 'object') written.push(outcome);
     stepErrors.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
@@ -66,19 +80,15 @@ export async function writeEach(
 /** An error after all steps, which is the error of none of them. */
 export class CompletionError extends Error {}
 
-/** An earlier step may have changed the row since it was read, through a hook, a listener or a trigger. */
+/** An earlier step may have changed the row since it was read, through a hook, a listener or a trigger; or another transaction has inserted it. */
 function isStale(
   { steps }: BatchPlan,
   index: number,
   write: PreparedWrite<StepOutcome> | undefined,
 ): boolean {
-  if (index === 0 || write === undefined || write.check) return false;
+  if (write === undefined || write.check) return false;
   const kind = steps[index]?.kind;
   return kind === 'update' || kind === 'upsert';
-}
-
-function invalidWrite(errors: FieldErrors): PreparedWrite<StepOutcome> {
-  return { errors, missing: false, write: () => Promise.resolve(MISSING) };
 }
 
 export function stepErrorsOf(
@@ -124,4 +134,50 @@ export function throwStepErrors(found: readonly BulkStepError[]): void {
 
 function isFailedStep(found: BulkStepError): boolean {
   return found === MISSING || Object.keys(found).length > 0;
+}
+
+type Step = BatchPlan['steps'][number];
+type Tools = Pick<WriterTools, 'connections' | 'dialect' | 'tables'>;
+
+/** The steps, where upserts that identify the row of an earlier one are rejected: the result would depend on their order. */
+export async function rejectRepeatedRows(
+  steps: readonly Step[],
+  requester: Requester | undefined,
+  tools: Tools,
+): Promise<readonly Step[]> {
+  const upserts = steps.filter((step) => step.kind === 'upsert');
+  if (upserts.length < 2) return steps;
+  const firstOf = await equalTexts(upserts, requester, tools);
+  const seen = new Set<string>();
+  return steps.map((step) => {
+    if (step.kind !== 'upsert') return step;
+    const row = JSON.stringify(step.identifying.map((each) => firstOf(each)));
+    if (seen.has(row)) return { kind: 'refused', errors: step.repeated };
+    seen.add(row);
+    return step;
+  });
+}
+
+/** Maps a value to the first one that the database takes for equal. Values of other kinds than texts have one form each. */
+async function equalTexts(
+  upserts: readonly UpsertPlan[],
+  requester: Requester | undefined,
+  { connections, dialect, tables }: Tools,
+): Promise<(value: ColumnValue) => Json> {
+  const byColumn = new Map<Column, ReadonlyMap<Json, Json>>();
+  const [first] = upserts;
+  for (const [index, { column }] of (first?.identifying ?? []).entries()) {
+    if (!first || column.type.kind !== 'string') continue;
+    const texts = [...new Set(upserts.map(({ identifying }) => String(identifying[index]?.value)))];
+    const table = tables.of(first.update.resource);
+    const named = { path: table.path, name: table.name(column), type: column.type };
+    const statement = dialect.equalTexts(named, texts);
+    const found =
+      statement && texts.length > 1 ? await connections.read(statement, 'primary', requester) : [];
+    byColumn.set(
+      column,
+      new Map(found.map(([place, same]) => [texts[Number(place)] ?? '', texts[Number(same)] ?? ''])),
+    );
+  }
+  return ({ column, value }) => byColumn.get(column)?.get(value) ?? value;
 }

@@ -1,20 +1,23 @@
 import type { QueryRunner } from 'typeorm';
-import { BulkWriteError } from '../../../core/errors/bulk-write-error.js';
-import { isRestException } from '../../../core/errors/rest-exception.js';
-import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan, UpsertPlan } from '../../../core/query/plan.js';
-import type { Requester } from '../../../core/contracts/requester.js';
+import { BulkWriteError, isRestException } from '../../../core/errors/rest-exception.js';
+import type {
+  BatchPlan,
+  CreatePlan,
+  DeletePlan,
+  UpdatePlan,
+  UpsertPlan,
+  Requester,
+} from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
 import { BulkDeletion } from './bulk-deletion.js';
-import { inLockOrder } from './lock-order.js';
-import { commitError } from './commit-error.js';
-import { rejectRepeatedRows } from './repeated-rows.js';
-import { selectForUpdate } from './select-for-update.js';
-import type { KeyLookup } from '../read/key-lookups.js';
-import { NO_ERRORS, notFound } from './row-writer.js';
-import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
+import { lockTogether } from './lock-together.js';
+import { inLockOrder, selectForUpdate } from './row-locks.js';
+import { NotInsertedTogether } from './insert-together.js';
+import { commitError } from './translate-write-error.js';
 import {
+  rejectRepeatedRows,
   checkAll,
   CompletionError,
   DELETED,
@@ -24,6 +27,9 @@ import {
   throwStepErrors,
   writeEach,
 } from './batch-steps.js';
+import type { KeyLookup } from '../read/key-lookups.js';
+import { NO_ERRORS, notFound } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import type { StepOutcome } from './batch-steps.js';
 
 /** What a transaction has done, to locate an error of the database. */
@@ -40,10 +46,10 @@ export interface BatchTools {
 }
 
 /**
- * The maximum number of attempts at a batch in which another transaction inserts a row between the lookup and the write
- * of an upsert.
+ * The maximum number of further attempts at a batch in which another transaction inserts a row between the lookup and the write of an
+ * upsert. The first attempt looks up all rows together, the further ones each row before it is written.
  */
-const MAX_ATTEMPTS = 3;
+const MAX_FURTHER = 3;
 
 /**
  * Executes several writes in one transaction: first it checks all of them, so that all errors are reported together,
@@ -77,34 +83,40 @@ export class BatchWriter {
       ...given,
       steps: await rejectRepeatedRows(given.steps, requesterOf(given), this.parts.tools),
     };
-    const steps = await this.prepareSteps(plan);
+    const locked: LockedRows = new Map();
+    const steps = await this.prepareSteps(plan, locked);
     // The errors of a new row are known without any lookup.
     if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused'))
       throwStepErrors(steps.map(({ errors }) => errors));
     const upserts = plan.steps.some(({ kind }) => kind === 'upsert');
-    for (let attempt = 1; ; attempt++) {
+    for (let further = 0; ; further++) {
       const progress: Progress = { current: undefined, isWritten: false };
       try {
         const { connections, dialect } = this.parts.tools;
         const write = async (runner: QueryRunner): Promise<readonly Row[]> => {
           Object.assign(progress, { current: undefined, isWritten: false });
-          await this.lockAll(plan, runner);
-          const rows = await writeEach(steps, { runner, plan, dialect }, (step, index) => {
-            progress.current = { step, index };
-          });
+          await this.lockAll(plan, locked, runner);
+          const rows = await writeEach(
+            steps,
+            { runner, plan, dialect, isTogether: further === 0 },
+            (step, index) => {
+              progress.current = { step, index };
+            },
+          );
           progress.isWritten = true;
           return rows;
         };
         return await connections.transact(write, requesterOf(plan), steps.length);
       } catch (error) {
         if (error instanceof CompletionError) throw error.cause;
-        if (upserts && attempt < MAX_ATTEMPTS && this.isUniqueViolation(error)) continue;
+        if (error instanceof NotInsertedTogether) continue;
+        if (upserts && further < MAX_FURTHER && this.isUniqueViolation(error)) continue;
         if (error instanceof BulkWriteError) throw error;
         const { current, isWritten } = progress;
         if (isWritten && steps.length > 1) throw await this.translateCommitError(error, plan);
         const translated = await current?.step.translateError(error);
         if (!current || !isInvalidInput(translated)) throw translated ?? error;
-        await this.throwUncheckedErrors(plan, steps);
+        await this.throwUncheckedErrors(plan, steps, locked);
         throw new BulkWriteError(new Map([[current.index, translated.fields]]));
       }
     }
@@ -113,9 +125,10 @@ export class BatchWriter {
   private translateCommitError(error: unknown, plan: BatchPlan): Promise<unknown> {
     const { toolsOf } = this.parts;
     const recheck = async (): Promise<void> => {
-      const steps = await this.prepareSteps(plan);
+      const locked: LockedRows = new Map();
+      const steps = await this.prepareSteps(plan, locked);
       throwStepErrors(steps.map(({ errors }) => errors));
-      await this.throwUncheckedErrors(plan, steps);
+      await this.throwUncheckedErrors(plan, steps, locked);
     };
     return commitError(error, plan, { toolsOf, recheck });
   }
@@ -131,10 +144,11 @@ export class BatchWriter {
   private async throwUncheckedErrors(
     plan: BatchPlan,
     steps: readonly PreparableWrite<StepOutcome>[],
+    locked: LockedRows,
   ): Promise<void> {
     if (steps.length < 2) return;
     await this.parts.tools.connections.transact(async (runner) => {
-      await this.lockAll(plan, runner);
+      await this.lockAll(plan, locked, runner);
       const prepared: PreparedWrite<StepOutcome>[] = [];
       for await (const step of inSlices(steps)) prepared.push(await step.prepare(runner));
       throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
@@ -145,7 +159,10 @@ export class BatchWriter {
    * Prepares the steps, with all queries that have to run before the transaction: inside it, a second connection may
    * not be available.
    */
-  private async prepareSteps({ steps }: BatchPlan): Promise<readonly PreparableWrite<StepOutcome>[]> {
+  private async prepareSteps(
+    { steps }: BatchPlan,
+    locked: LockedRows,
+  ): Promise<readonly PreparableWrite<StepOutcome>[]> {
     const keys = steps.map(keysOf);
     const known = await this.parts.tools.lookups.lookUpEach(keys);
     const prepared: PreparableWrite<StepOutcome>[] = [];
@@ -167,7 +184,7 @@ export class BatchWriter {
           );
           break;
         case 'upsert':
-          prepared.push(await this.prepareUpsert(step, known[index]));
+          prepared.push(await this.prepareUpsert(step, known[index], locked));
           break;
         case 'refused':
           prepared.push({
@@ -187,20 +204,33 @@ export class BatchWriter {
    * Locks the rows before the first read of the transaction. Under snapshot isolation, a row whose lock was waited for
    * would otherwise be written as it was before.
    */
-  private async lockAll({ steps }: BatchPlan, runner: QueryRunner): Promise<void> {
+  private async lockAll({ steps }: BatchPlan, locked: LockedRows, runner: QueryRunner): Promise<void> {
+    locked.clear();
     if (this.parts.tools.dialect.lockRow === '' || steps.length < 2) return;
-    for (const { resource, where } of inLockOrder(steps.flatMap(lockedPlans))) {
-      const tools = this.parts.toolsOf(resource);
-      // Writers of a tree lock the whole tree before any row of it.
-      if (tools.tables.of(resource).metadata.treeType === undefined)
-        await selectForUpdate(resource, { columns: resource.identity, where }, { runner, tools });
-    }
+    // Writers of a tree lock the whole tree before any row of it.
+    const plans = steps
+      .flatMap(lockedPlans)
+      .filter(({ resource }) => this.parts.tools.tables.of(resource).metadata.treeType === undefined);
+    const [first] = plans;
+    const exist = first && (await lockTogether(plans, this.parts.toolsOf(first.resource), runner));
+    for (const [index, plan] of plans.entries()) locked.set(plan, exist?.[index]);
+    if (!exist) for (const plan of inLockOrder(plans)) await this.isFound(plan, runner);
+  }
+
+  /** Locks the row. */
+  private async isFound({ resource, where }: UpdatePlan | DeletePlan, runner: QueryRunner): Promise<boolean> {
+    const tools = this.parts.toolsOf(resource);
+    return (
+      (await selectForUpdate(resource, { columns: resource.identity, where }, { runner, tools })) !==
+      undefined
+    );
   }
 
   /** An insert or an update, which the lookup of the row decides. */
   private async prepareUpsert(
     { create, update }: UpsertPlan,
     known: KeyLookup | undefined,
+    locked: LockedRows,
   ): Promise<PreparableWrite<StepOutcome>> {
     const creation = mapped(
       await this.parts.writerOf(create.resource).prepareCreate(create, known),
@@ -211,15 +241,12 @@ export class BatchWriter {
     return {
       errors: NO_ERRORS,
       prepare: async (runner) => {
-        const { resource, where } = update;
-        const found = await selectForUpdate(
-          resource,
-          { columns: resource.identity, where },
-          { runner, tools: this.parts.toolsOf(resource) },
-        );
-        chosen = found ? change : creation;
+        const isFound = locked.get(update) ?? (await this.isFound(update, runner));
+        // Later calls follow other writes.
+        locked.delete(update);
+        chosen = isFound ? change : creation;
         const prepared = await chosen.prepare(runner);
-        return found ? prepared : { ...prepared, errors: { ...creation.errors, ...prepared.errors } };
+        return isFound ? prepared : { ...prepared, errors: { ...creation.errors, ...prepared.errors } };
       },
       translateError: (error) => chosen.translateError(error),
     };
@@ -240,6 +267,9 @@ function deletionsIn({ steps, completed }: BatchPlan): readonly DeletePlan[] {
   return isAll && plans.every(({ resource }) => resource === plans[0]?.resource) ? plans : [];
 }
 
+/** Whether the rows of these plans exist, where that was found when they were locked, and nothing has been written since. */
+type LockedRows = Map<UpdatePlan | DeletePlan, boolean | undefined>;
+
 function lockedPlans(step: BatchStep): readonly (UpdatePlan | DeletePlan)[] {
   if (step.kind === 'upsert') return [step.update];
   return step.kind === 'update' || step.kind === 'delete' ? [step] : [];
@@ -258,13 +288,8 @@ function mapped<From, To>(step: PreparableWrite<From>, to: (result: From) => To)
     errors: step.errors,
     translateError: (error) => step.translateError(error),
     prepare: async (runner) => {
-      const { errors, missing: isMissing, write, check } = await step.prepare(runner);
-      return {
-        errors,
-        missing: isMissing,
-        write: async () => to(await write()),
-        ...(check ? { check } : {}),
-      };
+      const { write, ...rest } = await step.prepare(runner);
+      return { ...rest, write: async () => to(await write()) };
     },
   };
 }

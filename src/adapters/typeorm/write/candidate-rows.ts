@@ -6,13 +6,13 @@ import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { Condition } from '../../../core/query/condition.js';
-import { mayMatch, ownColumns } from '../../../core/query/may-match.js';
+import { mayMatch, ownColumns } from '../../../core/query/evaluate-condition.js';
 import type { ColumnValue } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { candidateStatement } from '../../../sql/candidate-query.js';
 import type { CandidateRow, CandidateValue } from '../../../sql/candidate-query.js';
-import { failedConversion } from '../metadata/transformer-errors.js';
-import { listensTo } from './subscriber-events.js';
+import { failedConversion } from '../metadata/transformers.js';
+import { listensTo } from '../metadata/listeners.js';
 import type { WriterTools } from './row-writer.js';
 
 /** The values that TypeORM writes into columns; undefined if no value is given. */
@@ -189,7 +189,7 @@ function isEntity(value: unknown): value is ObjectLiteral {
  * Whether the condition holds for a row that is not stored. Runs in a session prepared for writes, so that the current
  * time is evaluated as in the write.
  */
-export async function isCandidatePermitted(
+async function isCandidatePermitted(
   row: CandidateRow,
   where: Condition,
   { connections, dialect, tables }: Pick<WriterTools, 'connections' | 'dialect' | 'tables'>,

@@ -1,8 +1,8 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { DataKind, DataType, TypeOf } from '../../../core/schema/data-type.js';
-import type { ValueComparison } from '../../../sql/dialects/returning-syntax.js';
-import { designType } from '../metadata/design-type.js';
+import type { ValueComparison } from '../../../sql/dialects/dialect.js';
+import { designType } from '../metadata/column-data-type.js';
 
 /**
  * How `save` of TypeORM decides whether a column's value changes: by a comparison, or `always`, because the property and

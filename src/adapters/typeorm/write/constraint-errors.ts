@@ -1,11 +1,13 @@
 import { DatabaseUnavailable, InvalidInput, PermissionDenied } from '../../../core/errors/http-exceptions.js';
+import { isRestException } from '../../../core/errors/rest-exception.js';
 import type { RestException } from '../../../core/errors/rest-exception.js';
+import type { FieldValues } from '../../../core/query/plan.js';
 import { isAcceptedInBodies } from '../../../core/schema/field.js';
 import type { Field } from '../../../core/schema/field.js';
-import type { FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
+import type { WriterTools } from './row-writer.js';
 
 const BROKEN_RULE = 'These values break a rule of the database.';
 const FORBIDDEN_DELETION = 'A rule of the database forbids this deletion.';
@@ -108,4 +110,24 @@ function holdsColumn(field: Field, column: string | undefined): boolean {
   if (field.kind === 'column') return field.column.id === column;
   if (field.kind === 'to-one') return field.relation.on.some((pair) => pair.near.id === column);
   return field.kind === 'embedded' && field.fields.some((inner) => holdsColumn(inner, column));
+}
+
+/** What a statement reads fails for another reason than the values of the body. */
+const ERRORS_OF_READS: ReadonlySet<DatabaseError['kind']> = new Set(['data', 'pattern', 'raised', 'check']);
+
+/**
+ * The constraint of the model's table that a write violates. Undefined if the database has not reported the error, or if it is
+ * not that of the request: if the row could not be read, or a trigger or a subscriber has written another table.
+ */
+export async function violatedConstraint(
+  error: unknown,
+  resource: ResourceSchema,
+  { dialect, tables, constraints }: WriterTools,
+): Promise<DatabaseError | undefined> {
+  const reported = isRestException(error) ? undefined : dialect.errorFor(error);
+  if (!reported) return undefined;
+  const { query } = error as { readonly query?: unknown };
+  if (ERRORS_OF_READS.has(reported.kind) && typeof query === 'string' && /^\s*SELECT\b/i.test(query))
+    return undefined;
+  return constraints.resolve(reported, tables.of(resource).metadata);
 }

@@ -186,7 +186,7 @@ export function hasColumn({ on }: ToOneRelation, id: string): boolean {
   return on.some(({ near }) => near.id === id);
 }
 
-export function hasSameColumns(one: ToOneRelation, other: ToOneRelation): boolean {
+function hasSameColumns(one: ToOneRelation, other: ToOneRelation): boolean {
   return containsColumns(one, other) && containsColumns(other, one);
 }
 

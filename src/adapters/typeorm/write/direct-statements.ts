@@ -5,19 +5,19 @@ import type { ColumnValue, CreatePlan, KeyCheck, UpdatePlan } from '../../../cor
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { VALUE_CHOICES } from '../../../execution/choose-write.js';
+import type { WriteChoice } from '../../../execution/choose-write.js';
 import { compileWhere } from '../../../sql/compile-where.js';
-import { selectList } from '../../../sql/select-columns.js';
-import { Scope } from '../../../sql/query-scope.js';
-import type { Statement } from '../../../sql/statement.js';
-import { labelStatement } from '../../../sql/label-statement.js';
-import type { SelectedRows } from '../../../sql/label-statement.js';
+import { selectList, Scope } from '../../../sql/query-scope.js';
+import type { Statement, SelectedRows } from '../../../sql/statement.js';
+import { labelStatement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { ChangeDetection } from './change-detection.js';
 import { columnsOf, isKeptAsGiven } from './column-values.js';
-import type { DirectWriterRules } from './direct-writer-rules.js';
+import type { NewRow } from './column-values.js';
+import type { DirectWriterRules, ComputedColumn } from './direct-writer-rules.js';
 import type { StoredRow, StoredRows } from './stored-rows.js';
 import type { WriterTools } from './row-writer.js';
-import type { ComputedColumn } from './update-rules.js';
 
 /** Builds the statements that write one row and return it. */
 export class DirectStatements {
@@ -31,22 +31,36 @@ export class DirectStatements {
     this.shapes = new StatementCache(tools.dialect);
   }
 
-  /**
-   * `isAlone`: outside of a transaction, which could undo it.
-   * Undefined if the values need TypeORM, or it is unknown before the write whether the caller may have the row.
-   */
-  insert(
-    { values, fixed, added, keys, hiddenKeys, where }: CreatePlan,
-    { isAlone }: { readonly isAlone: boolean },
-  ): Statement | undefined {
-    const { create, alike } = this.rules;
+  /** The values of a new row; the lane if they need TypeORM, or it is unknown before the write whether the caller may have the row. */
+  newRow({ values, fixed, added, keys, hiddenKeys, where }: CreatePlan): NewRow | WriteChoice {
+    const { create, alike, inserting } = this.rules;
+    if (!inserting.showsTriggers && where.kind !== 'always') return VALUE_CHOICES['unseen-trigger'];
+    if (!inserting.selectsRows && keys.length > 0) return VALUE_CHOICES['checked-key'];
     const given = columnsOf(values, this.resource, alike);
     const others = [...fixed, ...added];
     // Defaults may complete the key.
-    if (hiddenKeys.length > 0) return undefined;
-    if (!create || !given || !others.every(({ column }) => create.writable.has(column.id))) return undefined;
+    if (hiddenKeys.length > 0) return VALUE_CHOICES['hidden-key'];
+    if (!create || !given || !others.every(({ column }) => create.writable.has(column.id)))
+      return VALUE_CHOICES.values;
     const columns = distinct([...given, ...others, ...generateValues(create.generated, given)]);
-    if (!columns || evaluateCondition(where, (id) => keptValue(columns.get(id))) !== true) return undefined;
+    if (!columns || (inserting.generatesForZero && this.hasKeyOfZero(columns))) return VALUE_CHOICES.values;
+    return evaluateCondition(where, (id) => keptValue(columns.get(id))) === true
+      ? columns
+      : VALUE_CHOICES.grants;
+  }
+
+  private hasKeyOfZero(row: NewRow): boolean {
+    return this.resource.identity.some(({ id }) => Number(row.get(id)?.value ?? 1) === 0);
+  }
+
+  /** `isAlone`: outside of a transaction, which could undo it. */
+  insert(
+    columns: NewRow,
+    { keys }: Pick<CreatePlan, 'keys'>,
+    { isAlone }: { readonly isAlone: boolean },
+  ): Statement {
+    const { inserting } = this.rules;
+    const defaults = this.rules.create?.defaults ?? [];
     const parameters = [...columns.values()].map((each) => this.encode(each));
     return this.shapes.ofWrite(
       JSON.stringify(['insert', [...columns.keys()], targetsOf(keys), isAlone]),
@@ -55,43 +69,79 @@ export class DirectStatements {
         const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
         const names = [...columns.values()].map(({ column }) => scope.table.name(column));
         const placed = [...columns.values()].map(({ column }, index) =>
-          this.tools.dialect.parameter(scope.bindRaw(parameters[index]), column.type),
+          inserting.value(scope.bindRaw(parameters[index]), column.type),
         );
-        for (const { columnId, name, sql } of create.defaults) {
+        for (const { columnId, name, sql } of defaults) {
           if (columns.has(columnId)) continue;
           names.push(name);
           placed.push(sql);
         }
-        const found = existing(keys, scope);
+        const selected = conditionOn(keys, scope);
+        const list = placed.join(', ');
         const rows =
           names.length === 0
-            ? ' DEFAULT VALUES'
-            : ` (${names.join(', ')}) SELECT ${placed.join(', ')}${found.length === 0 ? '' : ` WHERE ${found.join(' AND ')}`}`;
+            ? inserting.noColumns
+            : ` (${names.join(', ')}) ${inserting.selectsRows ? `SELECT ${list}${selected}` : `VALUES (${list})`}`;
         const sql = `INSERT INTO ${scope.table.path}${rows} RETURNING ${this.returned(scope, isAlone ? this.exactKeys(scope) : [])}`;
         return this.label('create', { sql, parameters: scope.parameters }, selectedBy(keys));
       },
     );
   }
 
-  /** The changes of an update; undefined if it needs TypeORM, or a condition that UPDATE cannot evaluate. */
-  changesOf({ values, where, after, hiddenKeys }: UpdatePlan): RowChanges | undefined {
+  /** One statement for several new rows, whatever the keys in their bodies refer to. The order of the returned rows is not defined. */
+  insertAll(rows: readonly NewRow[]): Statement {
+    const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+    const { inserting } = this.rules;
+    const defaults = this.rules.create?.defaults ?? [];
+    const names = new Map(defaults.map(({ columnId, name }) => [columnId, name]));
+    for (const row of rows)
+      for (const [id, { column }] of row) if (!names.has(id)) names.set(id, scope.table.name(column));
+    const omitted = new Map(defaults.map(({ columnId, sql }) => [columnId, sql]));
+    const values = rows.map((row) => {
+      const placed = [...names.keys()].map((id) => {
+        const given = row.get(id);
+        return given
+          ? inserting.value(scope.bindRaw(this.encode(given)), given.column.type)
+          : (omitted.get(id) ?? 'DEFAULT');
+      });
+      return `(${placed.join(', ')})`;
+    });
+    const sql = `INSERT INTO ${scope.table.path} (${[...names.values()].join(', ')}) VALUES ${values.join(', ')} RETURNING ${this.returned(scope)}`;
+    return { sql, parameters: scope.parameters };
+  }
+
+  /** A query for values of an expression, or for one row: without a row if one of the keys may not be written. */
+  mayRefer(keys: readonly KeyCheck[], drawn?: { readonly value: string; readonly count: number }): Statement {
+    const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
+    const { generating } = this.rules.inserting;
+    const values =
+      drawn && generating ? `${drawn.value} AS c0 FROM ${generating.rows(drawn.count)}` : '1 AS c0';
+    return { sql: `SELECT ${values}${conditionOn(keys, scope)}`, parameters: scope.parameters };
+  }
+
+  /** The changes of an update; the lane if it needs TypeORM, or a condition that UPDATE cannot evaluate. */
+  changesOf({ values, where, after, hiddenKeys }: UpdatePlan): RowChanges | WriteChoice {
     const { update, alike, overlapping } = this.rules;
     // The stored row completes the key.
-    if (hiddenKeys.length > 0) return undefined;
+    if (hiddenKeys.length > 0) return VALUE_CHOICES['hidden-key'];
     const given = columnsOf(values, this.resource, alike);
     const columns = given && distinct(given);
-    if (!update || !columns || columns.size === 0) return undefined;
+    if (!update || !columns) return VALUE_CHOICES.values;
+    if (columns.size === 0) return VALUE_CHOICES.nothing;
     // The stored row decides whether other relations change.
-    if (overlapping.size > 0 && [...columns.keys()].some((id) => overlapping.has(id))) return undefined;
+    if (overlapping.size > 0 && [...columns.keys()].some((id) => overlapping.has(id)))
+      return VALUE_CHOICES['shared-column'];
     const computed = update.computed.filter(({ columnId }) => !columns.has(columnId));
     const isChanged = (id: string): boolean =>
       columns.has(id) || computed.some(({ columnId }) => columnId === id);
     // A condition over other rows would need a join, which UPDATE does not have.
-    if (touches(where, () => false) || touches(after, isChanged)) return undefined;
+    if (touches(where, () => false) || touches(after, isChanged)) return VALUE_CHOICES.grants;
     const changes: ColumnChange[] = [];
     for (const each of columns.values()) {
       const detection = update.detections.get(each.column.id);
-      if (detection === undefined && (computed.length > 0 || needsDetection(each.column))) return undefined;
+      // JSON that differs only in the order of its keys stays as it is stored.
+      const needsDetection = computed.length > 0 || each.column.type.kind === 'json';
+      if (detection === undefined && needsDetection) return VALUE_CHOICES.comparison;
       changes.push({ column: each.column, raw: this.encode(each), detection });
     }
     return { changes, computed };
@@ -138,17 +188,12 @@ export class DirectStatements {
 
   /** Expressions that fail, so that nothing is stored, if a generated key would be returned rounded. */
   private exactKeys(scope: Scope): readonly string[] {
-    const { failIfRounded } = this.tools.dialect.returning ?? {};
+    const { failIfRounded } = this.rules.inserting;
     if (!failIfRounded) return [];
     return this.resource.identity
       .filter(({ type }) => type.kind === 'integer')
       .map((column) => failIfRounded(scope.own(column)));
   }
-}
-
-/** JSON that differs only in the order of its keys stays as it is stored. */
-function needsDetection({ type }: Column): boolean {
-  return type.kind === 'json';
 }
 
 /** The parts of a change on which the SQL depends. */
@@ -198,6 +243,11 @@ function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
   });
 }
 
+function conditionOn(keys: readonly KeyCheck[], scope: Scope): string {
+  const conditions = existing(keys, scope);
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+}
+
 /** The new value of a column, in the driver's form. */
 export interface ColumnChange {
   readonly column: Column;
@@ -213,7 +263,7 @@ export interface RowChanges {
 }
 
 /** The assignments of SET. They bind exactly `parametersOfChanges`, in this order. */
-export function compileChanges({ changes, computed }: RowChanges, scope: Scope): readonly string[] {
+function compileChanges({ changes, computed }: RowChanges, scope: Scope): readonly string[] {
   const assigned = changes.map((change) => {
     const { column, raw } = change;
     const name = scope.table.name(column);
@@ -230,7 +280,7 @@ export function compileChanges({ changes, computed }: RowChanges, scope: Scope):
   return [...assigned, ...updated];
 }
 
-export function parametersOfChanges({ changes, computed }: RowChanges): unknown[] {
+function parametersOfChanges({ changes, computed }: RowChanges): unknown[] {
   const parameters: unknown[] = [];
   for (const change of changes) {
     parameters.push(change.raw);

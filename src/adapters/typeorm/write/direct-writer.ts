@@ -8,15 +8,16 @@ import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { WriteChoice } from '../../../execution/choose-write.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './direct-statements.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
+import { InsertTogether } from './insert-together.js';
 import { entityErrors } from './entity-errors.js';
-import { applyValues } from './entity-values.js';
-import { assertExactKey } from './exact-keys.js';
-import { exhaustedKeyError } from './exhausted-key.js';
-import { expectedKeys } from './expected-keys.js';
+import { applyValues, assertExactKey } from './entity-values.js';
+import { exhaustedKeyError } from './translate-write-error.js';
+import { expectedKeys } from './column-values.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import {
   hasErrors,
@@ -37,14 +38,15 @@ export interface DirectWriterParts {
 }
 
 /**
- * Writes a row with a single statement that returns the stored row, for writes in which no code of the application
- * takes part but validators. If the statement writes no row (a missing row, an unknown key, a value that the database
+ * Writes a row with a single statement that returns the stored row, where `WriteChoices` and the values choose the lane
+ * `direct`. If the statement writes no row (a missing row, an unknown key, a value that the database
  * rejects), nothing has changed, and the general writer executes the write or reports the error. It only translates the
  * error of a duplicate value.
  */
 export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly statements: DirectStatements;
+  private readonly inserts: InsertTogether;
   private readonly validates: boolean;
   /** For validators of updated entities; undefined if only TypeORM can load these. */
   private readonly storedRows: StoredRows | undefined;
@@ -56,26 +58,28 @@ export class DirectWriter implements RowWriter {
   ) {
     this.metadata = tools.tables.of(resource).metadata;
     this.statements = new DirectStatements(resource, tools, parts.rules);
+    this.inserts = new InsertTogether(resource, tools, this.statements);
     this.validates = parts.classValidators !== 'none';
     this.storedRows = this.validates ? StoredRows.of(resource, tools) : undefined;
   }
 
   create(plan: CreatePlan): MaybePromise<Row> {
-    return mapMaybe(this.mayWrite(plan, 'create'), (may) => {
-      if (may && this.validates) return this.createValid(plan);
-      const statement = may ? this.statements.insert(plan, { isAlone: true }) : undefined;
-      if (!statement) return this.parts.general.create(plan);
+    return mapMaybe(this.tools.choices.choose(plan), (choice) => {
+      if (choice.lane === 'direct' && this.validates) return this.createValid(plan);
+      const row = choice.lane === 'direct' ? this.statements.newRow(plan) : choice;
+      if (isChoice(row)) return this.parts.general.create(plan);
+      const statement = this.statements.insert(row, plan, { isAlone: true });
       return mapMaybe(
         this.execute(statement, plan, () => this.parts.general.prepareCreate(plan)),
-        (row) => row ?? this.parts.general.create(plan),
+        (written) => written ?? this.parts.general.create(plan),
       );
     });
   }
 
   update(plan: UpdatePlan): MaybePromise<Row | undefined> {
-    return mapMaybe(!plan.expected && this.mayWrite(plan, 'update'), (may) => {
-      const changes = may ? this.statements.changesOf(plan) : undefined;
-      if (!changes) return this.parts.general.update(plan);
+    return mapMaybe(this.tools.choices.choose(plan), (choice) => {
+      const changes = choice.lane === 'direct' ? this.statements.changesOf(plan) : choice;
+      if (isChoice(changes)) return this.parts.general.update(plan);
       if (this.validates) return this.updateValid(plan, changes);
       return mapMaybe(
         this.executeUpdate(this.statements.update(plan, changes), plan),
@@ -92,10 +96,9 @@ export class DirectWriter implements RowWriter {
     const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
     const general = await this.parts.general.prepareCreate(plan, found);
     if (hasErrors(general.errors)) return general;
-    const statement = (await this.mayWrite(plan, 'create'))
-      ? this.statements.insert(plan, { isAlone: false })
-      : undefined;
-    if (!statement) return general;
+    const choice = await this.tools.choices.choose(plan);
+    const columns = choice.lane === 'direct' ? this.statements.newRow(plan) : choice;
+    if (isChoice(columns)) return general;
     const otherwise = async (runner: QueryRunner): Promise<Row> =>
       writeWithin(
         await this.parts.general.prepareCreate(plan, await this.tools.lookups.lookUp(plan.keys, runner)),
@@ -104,21 +107,23 @@ export class DirectWriter implements RowWriter {
     return {
       ...general,
       prepare: (runner) =>
-        Promise.resolve(
-          prepared(async () => {
+        Promise.resolve({
+          ...prepared(async () => {
+            const statement = this.statements.insert(columns, plan, { isAlone: false });
             const row = await this.executeWithin(statement, runner);
             if (row) assertExactKey(row.key, this.resource);
             return row ?? otherwise(runner);
           }),
-        ),
+          insertable: { by: this.inserts, columns, keys: plan.keys },
+        }),
     };
   }
 
   async prepareUpdate(plan: UpdatePlan): Promise<PreparableWrite<Row | undefined>> {
     const general = await this.parts.general.prepareUpdate(plan);
-    const changes =
-      !plan.expected && (await this.mayWrite(plan, 'update')) ? this.statements.changesOf(plan) : undefined;
-    if (!changes) return general;
+    const choice = await this.tools.choices.choose(plan);
+    const changes = choice.lane === 'direct' ? this.statements.changesOf(plan) : choice;
+    if (isChoice(changes)) return general;
     const statement = this.statements.update(this.withKnownKeys(plan), changes);
     if (this.validates) return this.updatingValid(general, statement);
     return {
@@ -139,22 +144,6 @@ export class DirectWriter implements RowWriter {
 
   prepareDeletes(plans: readonly DeletePlan[]): ReturnType<RowWriter['prepareDeletes']> {
     return this.parts.general.prepareDeletes(plans);
-  }
-
-  /** Whether no hook, listener, subscriber or trigger takes part in this write. */
-  private mayWrite(plan: CreatePlan | UpdatePlan, operation: 'create' | 'update'): MaybePromise<boolean> {
-    const { errors, hooks } = plan;
-    if (plan.completed) return false;
-    if (
-      hooks.before ||
-      hooks.after ||
-      !this.parts.rules[operation] ||
-      this.parts.rules.isListenedTo() ||
-      this.tools.reader.needsEntities()
-    )
-      return false;
-    if (hasErrors(errors)) return false;
-    return isPlainTable(this.metadata, this.tools);
   }
 
   /**
@@ -184,8 +173,10 @@ export class DirectWriter implements RowWriter {
   private async createValid(plan: CreatePlan): Promise<Row> {
     const { general } = this.parts;
     const expected = this.expectedKeys(plan);
-    const statement = this.statements.insert(expected ? plan : this.withKnownKeys(plan), { isAlone: true });
-    if (!statement) return general.create(plan);
+    const columns = this.statements.newRow(plan);
+    if (isChoice(columns)) return general.create(plan);
+    const checked = expected ? plan : this.withKnownKeys(plan);
+    const statement = this.statements.insert(columns, checked, { isAlone: true });
     let step = await general.prepareCreate(plan, expected);
     if (!hasErrors(step.errors)) {
       const row = await this.execute(statement, plan, () => step);
@@ -307,32 +298,6 @@ export class DirectWriter implements RowWriter {
   }
 }
 
-/** By the metadata of a data source, which the writers of all views of a table share. */
-const PLAIN_TABLES = new WeakMap<EntityMetadata, MaybePromise<boolean>>();
-
-/** Whether a table has no triggers or rules in the database that change rows. Queried once, at its first write. */
-function isPlainTable(metadata: EntityMetadata, tools: WriterTools): MaybePromise<boolean> {
-  const known = PLAIN_TABLES.get(metadata);
-  if (known !== undefined) return known;
-  const queried = queryPlainTable(metadata, tools);
-  PLAIN_TABLES.set(metadata, queried);
-  return queried;
-}
-
-async function queryPlainTable(
-  metadata: EntityMetadata,
-  { dialect, connections, tables }: WriterTools,
-): Promise<boolean> {
-  const statement = dialect.returning?.plainTable(metadata.tableName, tables.pathOf(metadata));
-  try {
-    const isPlain =
-      statement !== undefined &&
-      (await connections.needsNoPreparation()) &&
-      Number((await connections.read(statement, 'primary'))[0]?.[0] ?? 0) === 1;
-    PLAIN_TABLES.set(metadata, isPlain);
-    return isPlain;
-  } catch (error) {
-    PLAIN_TABLES.delete(metadata);
-    throw error;
-  }
+function isChoice(given: object): given is WriteChoice {
+  return 'lane' in given;
 }

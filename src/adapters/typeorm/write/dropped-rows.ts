@@ -9,9 +9,7 @@ import { compileWhere } from '../../../sql/compile-where.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { identityOf } from './entity-values.js';
 import type { LoadedEntities } from './loaded-entities.js';
-import { watchRows } from './row-counts.js';
 import type { WriterTools } from './row-writer.js';
-import { TableKind } from './table-kind.js';
 
 /** A trigger, a rule or a conflict clause of the table has dropped a row, and the database has reported no error. */
 export class DroppedRow extends Error {
@@ -158,4 +156,78 @@ function placesIn(metadata: EntityMetadata): readonly ColumnMetadata[] {
   return [materializedPathColumn, nestedSetLeftColumn, nestedSetRightColumn].filter(
     (each) => each !== undefined,
   );
+}
+
+/**
+ * The statements that begin with `statement`, but with none of `except`; `onNone` is called after the first of them if it has
+ * written no row.
+ */
+interface Watcher {
+  readonly statement: string;
+  readonly except?: readonly string[];
+  readonly onNone: () => Promise<void>;
+}
+
+const WATCHERS = Symbol('watchers of the number of rows');
+
+interface WatchedRunner {
+  [WATCHERS]?: Set<Watcher>;
+}
+
+/** Runs statements of TypeORM, which does not return the number of rows that an INSERT or a `save` has written. */
+async function watchRows<Result>(
+  runner: QueryRunner,
+  watcher: Watcher,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const watched: WatchedRunner = runner as WatchedRunner;
+  const watchers = (watched[WATCHERS] ??= watchQueries(runner));
+  watchers.add(watcher);
+  try {
+    return await run();
+  } finally {
+    watchers.delete(watcher);
+  }
+}
+
+function watchQueries(runner: QueryRunner): Set<Watcher> {
+  const watchers = new Set<Watcher>();
+  const query = runner.query.bind(runner) as (sql: string, ...more: readonly unknown[]) => Promise<unknown>;
+  runner.query = (async (sql: string, ...more: readonly unknown[]): Promise<unknown> => {
+    const result = await query(sql, ...more);
+    for (const watcher of [...watchers].filter((each) => isWatched(sql, each))) {
+      watchers.delete(watcher);
+      if (rowsOf(result) === 0) await watcher.onNone();
+    }
+    return result;
+  }) as QueryRunner['query'];
+  return watchers;
+}
+
+function isWatched(sql: string, { statement, except = [] }: Watcher): boolean {
+  return sql.startsWith(statement) && !except.some((each) => sql.startsWith(each));
+}
+
+/** The number of rows that a statement has written; undefined if the result does not have it. */
+function rowsOf(result: unknown): unknown {
+  return (result as { readonly affected?: unknown } | null | undefined)?.affected;
+}
+
+/** Whether the table of a resource is a view, which the database is asked once. */
+export class TableKind {
+  private isKnown: boolean | undefined;
+
+  constructor(
+    private readonly resource: ResourceSchema,
+    private readonly tools: WriterTools,
+  ) {}
+
+  async isView(runner: QueryRunner): Promise<boolean> {
+    const { tables, dialect, connections } = this.tools;
+    if (this.isKnown !== undefined || !dialect.returning) return this.isKnown === true;
+    const { metadata } = tables.of(this.resource);
+    const statement = dialect.returning.view(metadata.tableName, tables.pathOf(metadata));
+    const [record] = await connections.records(runner, statement);
+    return (this.isKnown = Number(record?.[0] ?? 0) === 1);
+  }
 }

@@ -1,9 +1,19 @@
-import type { ObjectLiteral } from 'typeorm';
-import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception.js';
+import type { ObjectLiteral, EntityMetadata, QueryRunner } from 'typeorm';
+import { InvalidInput } from '../../../core/errors/http-exceptions.js';
+import { addErrors, emptyFieldErrors, errorAt } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
-import type { CreatePlan } from '../../../core/query/plan.js';
+import { conjunction } from '../../../core/query/condition.js';
+import type { Condition } from '../../../core/query/condition.js';
+import type { CreatePlan, FieldValues, UpdatePlan, HiddenKey } from '../../../core/query/plan.js';
+import { isWritableIn } from '../../../core/schema/field.js';
+import type { Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { toFieldValues } from '../../../core/values/duplicate-references.js';
+import { noSuchKey } from '../../../core/values/keys.js';
+import { failedConversion } from '../metadata/transformers.js';
+import type { FailedConversion } from '../metadata/transformers.js';
 import { underSentNames } from './duplicate-references.js';
+import { writtenIds } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
 
 /** The errors of a body, of its keys and of the application's validators together. */
@@ -25,4 +35,68 @@ export async function entityErrors(
   const invalid = await tools.validate?.(entity, resource, plan);
   if (invalid) addErrors(errors, underSentNames(invalid, resource, plan));
   return errors;
+}
+
+/** @throws InvalidInput if the written row has a key of several tables that refers to a hidden row in one of them. */
+export async function rejectHiddenKeys(
+  keys: readonly HiddenKey[],
+  {
+    stored,
+    reader,
+    runner,
+  }: {
+    readonly stored: Condition;
+    readonly reader: Pick<WriterTools['reader'], 'retrieveWithin'>;
+    readonly runner: QueryRunner;
+  },
+): Promise<void> {
+  const errors = emptyFieldErrors();
+  const named = new Set<string>();
+  for (const { where, parts } of keys) {
+    if (!(await reader.retrieveWithin(conjunction([stored, where]), runner))) continue;
+    for (const { path, value } of parts) {
+      if (!named.has(path.join('.'))) addErrors(errors, errorAt(path, noSuchKey(String(value))));
+      named.add(path.join('.'));
+    }
+  }
+  if (named.size > 0) throw new InvalidInput(errors);
+}
+
+/**
+ * Runs a step of a write. What `from` throws on a value of the body, and `to` on a field that the body may have, is an
+ * error of the field (contract 5.12).
+ * @throws InvalidInput in the place of the transformer's error.
+ */
+export async function convertingValues<Result>(
+  plan: CreatePlan | UpdatePlan,
+  { tablePath }: EntityMetadata,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    const failed = failedConversion(error);
+    const path = failed?.column.entityMetadata.tablePath === tablePath && pathOf(failed, plan);
+    if (!path) throw error;
+    throw new InvalidInput(underSentNames(errorAt(path, 'Not a valid value.'), plan.resource, plan));
+  }
+}
+
+/** The path of the field that writes the column; undefined if there is none, or if it is not to blame. */
+function pathOf(
+  { column: { databaseName: id }, by }: FailedConversion,
+  { kind: operation, resource, values }: CreatePlan | UpdatePlan,
+): readonly string[] | undefined {
+  const isToBlame = (field: Field, sent: FieldValues): boolean =>
+    isWritableIn(field, operation) && (by === 'to' || sent.has(field.name));
+  const find = (fields: readonly Field[], sent: FieldValues): readonly string[] | undefined => {
+    for (const field of fields.filter((each) => isToBlame(each, sent))) {
+      if (field.kind === 'embedded') {
+        const inner = find(field.fields, toFieldValues(sent.get(field.name)));
+        if (inner) return [field.name, ...inner];
+      } else if (writtenIds(field, undefined).includes(id)) return [field.name];
+    }
+    return undefined;
+  };
+  return find(resource.fields, values);
 }

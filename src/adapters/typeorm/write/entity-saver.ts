@@ -6,7 +6,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { hasUnreadableJson, withUnreadableJson } from '../unreadable-json.js';
 import { classOf } from '../metadata/inheritance.js';
-import { failedConversion } from '../metadata/transformer-errors.js';
+import { failedConversion } from '../metadata/transformers.js';
 import { isSameValue } from './decide-columns.js';
 import {
   changedValues,
@@ -18,17 +18,16 @@ import {
   writtenIds,
 } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
-import { JsonArrays } from './json-arrays.js';
+import { JsonArrays } from './precise-values.js';
 import type { DroppedRows } from './dropped-rows.js';
-import type { StoredJsonValues } from './precise-values.js';
-import type { ListenerRelations } from './listener-relations.js';
-import type { LoadedEntities, LoadedRelation } from './loaded-entities.js';
+import type { LoadedJson, StoredJsonValues } from './precise-values.js';
+import type { ListenerRelations, LoadedEntities, LoadedRelation } from './loaded-entities.js';
 import type { WriterTools } from './row-writer.js';
-import { listensTo } from './subscriber-events.js';
+import { listensTo } from '../metadata/listeners.js';
 import { sharesColumns, withCarriers, withSharedColumns, writeOnce } from './shared-columns.js';
 import type { SharedUpdate } from './shared-columns.js';
-import { computedColumns } from './update-rules.js';
-import type { ComputedColumn } from './update-rules.js';
+import { computedColumns } from './direct-writer-rules.js';
+import type { ComputedColumn } from './direct-writer-rules.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
 
 /** The update of one row. */
@@ -39,6 +38,8 @@ export interface Change {
   readonly values: FieldValues;
   /** The stored JSON of the columns that the body changes. */
   readonly storedJson: StoredJsonValues;
+  /** The JSON of the same columns as TypeORM has loaded it. */
+  readonly loadedJson: LoadedJson;
   /** The version before the update; undefined if the entity has none, or it is not loaded. */
   readonly version: unknown;
   readonly referenced: ReferencedValues;

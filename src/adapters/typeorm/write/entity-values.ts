@@ -3,14 +3,13 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import { outwardType } from '../../../core/schema/column.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
-import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { isPolymorphic } from '../metadata/polymorphic-relations.js';
+import { isPolymorphic } from '../metadata/describe-relations.js';
 import { fromProperty, toKeyProperty, toProperty } from './property-values.js';
-import { propertyOfKey, storedKey } from './transformed-keys.js';
 
 /** The related row's columns that a foreign key refers to, by the path of the field. */
 export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
@@ -268,4 +267,56 @@ export function writtenIds(field: Field, value: unknown): readonly string[] {
     default:
       return [];
   }
+}
+
+/** What is stored for a property of the key. One without a value is generated. */
+function storedKey(entity: ObjectLiteral, column: ColumnMetadata): unknown {
+  const value: unknown = column.getEntityValue(entity);
+  return value === null || value === undefined ? value : converted(value, column, 'to');
+}
+
+/** The property of a stored key, of which TypeORM's conditions make that key again: usually the key itself. */
+function propertyOfKey(value: Json, { type }: Column, column: ColumnMetadata): unknown {
+  const stored = toKeyProperty(value, type, column);
+  if (column.transformer === undefined) return stored;
+  const makesKey = (property: unknown): boolean =>
+    fromProperty(converted(property, column, 'to'), type) === value;
+  for (const property of [() => stored, () => converted(stored, column, 'from')])
+    try {
+      if (makesKey(property())) return property();
+    } catch {
+      // It converts no such value.
+    }
+  return stored;
+}
+
+function converted(value: unknown, { transformer = [] }: ColumnMetadata, by: 'to' | 'from'): unknown {
+  const all = [transformer].flat();
+  return (by === 'to' ? all : all.reverse()).reduce<unknown>((each, one) => one[by](each), value);
+}
+
+/**
+ * Called inside the transaction of a new row.
+ * @throws Error for a generated key that the driver has rounded: it would be that of another row, or of none.
+ */
+export function assertExactKey(key: readonly (Json | undefined)[], { id }: ResourceSchema): void {
+  for (const value of key)
+    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+      throw new Error(
+        `The database has generated a key beyond ${Number.MAX_SAFE_INTEGER} for ${id}, which JSON does not hold exactly. The row is not stored. Lower the sequence of the table, or its largest key.`,
+      );
+}
+
+/** The key of the body, unrounded, or the key that the database has generated. */
+export function exactIdentity(
+  made: readonly Json[],
+  values: FieldValues,
+  { identity, fields }: ResourceSchema,
+): readonly Json[] {
+  return identity.map((column, index) => {
+    const field = fields.find((each) => each.kind === 'column' && each.column.id === column.id);
+    const given = field && values.get(field.name);
+    const isRounded = column.type.kind === 'bigint' && !column.transform;
+    return given === undefined || !isRounded ? (made[index] ?? null) : (given as Json);
+  });
 }

@@ -8,30 +8,44 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { Changed } from './candidate-rows.js';
-import { convertingValues } from './conversion-errors.js';
+import { convertingValues, entityErrors, rejectHiddenKeys } from './entity-errors.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
-import { entityErrors } from './entity-errors.js';
 import { DroppedRow, DroppedRows } from './dropped-rows.js';
-import { assertExactKey, exactIdentity } from './exact-keys.js';
+import {
+  assertExactKey,
+  exactIdentity,
+  applyValues,
+  createEntity,
+  identityOf,
+  setColumns,
+} from './entity-values.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
-import { applyValues, createEntity, identityOf, setColumns } from './entity-values.js';
 import type { ReferencedValues } from './entity-values.js';
 import { deletionError } from './find-referrer.js';
 import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
 import type { KeyLookup } from '../read/key-lookups.js';
-import { ListenerRelations } from './listener-relations.js';
-import { LoadedEntities } from './loaded-entities.js';
+import { ListenerRelations, LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
-import { rejectHiddenKeys } from './hidden-keys.js';
-import { runHook } from './run-hook.js';
-import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
+import { runHook, NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
-import { selectForDeletion, selectForUpdate } from './select-for-update.js';
+import { selectForDeletion, selectForUpdate } from './row-locks.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
+
+interface StoredEntity {
+  readonly entity: ObjectLiteral;
+  readonly identity: readonly Json[];
+  readonly runner: QueryRunner;
+}
+
+interface WrittenEntity {
+  readonly entity: ObjectLiteral;
+  readonly referenced: ReferencedValues;
+  readonly runner: QueryRunner;
+}
 
 /**
  * Writes rows of an entity through TypeORM, so that listeners, subscribers, defaults and cascades take effect. Each
@@ -102,14 +116,7 @@ export class EntityWriter extends StepWriter {
     };
   }
 
-  private async performCreate(
-    plan: CreatePlan,
-    {
-      entity,
-      referenced,
-      runner,
-    }: { entity: ObjectLiteral; referenced: ReferencedValues; runner: QueryRunner },
-  ): Promise<Row> {
+  private async performCreate(plan: CreatePlan, { entity, referenced, runner }: WrittenEntity): Promise<Row> {
     await this.runBeforeWrite(plan, { entity, referenced, runner });
     await this.related?.load(entity, runner);
     const arrays = await convertingValues(plan, this.metadata, () => this.saver.insert(entity, runner));
@@ -122,20 +129,13 @@ export class EntityWriter extends StepWriter {
     await this.tree?.insert(entity, identity[0] ?? null, runner);
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity }, runner);
-    await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    const row = await this.readBack(identity, plan, runner);
-    await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
-    return row;
+    return this.completeWrite(plan, { entity, identity, runner });
   }
 
   /** Runs the hook. Returns the columns of relations that it has set. */
   private async runBeforeWrite(
     plan: CreatePlan | UpdatePlan,
-    {
-      entity,
-      referenced,
-      runner,
-    }: { entity: ObjectLiteral; referenced: ReferencedValues; runner: QueryRunner },
+    { entity, referenced, runner }: WrittenEntity,
   ): Promise<readonly ColumnValue[] | undefined> {
     const { hooks, values, fixed } = plan;
     if (!hooks.before) return undefined;
@@ -187,6 +187,7 @@ export class EntityWriter extends StepWriter {
         const stored = this.dropped?.valuesOf(entity) ?? [];
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
         const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
+        const loadedJson = this.precise?.loadedJson(entity, json) ?? new Map<string, unknown>();
         applyValues(entity, this.model, { values: plan.values, referenced });
         const storedKeys = (read ?? []).slice(key.length + json.length);
         const { decided, disagreements } = assignChangedKeys(this.keyColumns, entity, {
@@ -203,6 +204,7 @@ export class EntityWriter extends StepWriter {
           isKeyExact,
           values: plan.values,
           storedJson: new Map(json.map(({ id }, index) => [id, read?.[key.length + index] ?? null])),
+          loadedJson,
           version: this.metadata.versionColumn?.getEntityValue(entity) as unknown,
           referenced,
           unchanged,
@@ -240,16 +242,14 @@ export class EntityWriter extends StepWriter {
     const hooked = await this.runBeforeWrite(plan, { entity, referenced: given.referenced, runner });
     const change = hooked ? { ...given, decided: mergeColumns(given.decided, hooked) } : given;
     const stored = this.saver.comparesJson(entity, change) ? change.storedJson : undefined;
+    if (stored) this.precise?.keepLoadedJson(entity, change);
     const update = (): Promise<readonly ColumnValue[]> => this.saver.update(entity, change, runner);
     const arrays =
       plan.values.size > 0 || change.hooked ? await convertingValues(plan, this.metadata, update) : [];
     const identity = this.entities.changedKey(entity, change.identity);
     const precise = this.precise?.ofUpdated(entity, plan.values, stored) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
-    await runHook(plan.hooks.after, entity, { runner, dialect: this.tools.dialect });
-    const row = await this.readBack(identity, plan, runner);
-    await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
-    return row;
+    return this.completeWrite(plan, { entity, identity, runner });
   }
 
   prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
@@ -277,7 +277,7 @@ export class EntityWriter extends StepWriter {
 
   private async performDelete(
     { hooks, where }: DeletePlan,
-    { entity, identity, runner }: { entity: ObjectLiteral; identity: readonly Json[]; runner: QueryRunner },
+    { entity, identity, runner }: StoredEntity,
   ): Promise<boolean> {
     this.entities.restoreKey(entity, identity);
     await this.related?.load(entity, runner);
@@ -292,24 +292,23 @@ export class EntityWriter extends StepWriter {
   }
 
   /**
-   * Reads the written row.
+   * Reads the written row, between the hooks that run behind a write.
    * @throws PermissionDenied if the caller is not permitted to have it; DroppedRow if it is not there: a trigger has changed its key, or the
    * view does not show it.
    */
-  private async readBack(
-    identity: readonly Json[],
+  private async completeWrite(
     plan: CreatePlan | UpdatePlan,
-    runner: QueryRunner,
+    { entity, identity, runner }: StoredEntity,
   ): Promise<Row> {
+    const { reader, dialect } = this.tools;
+    await runHook(plan.hooks.after, entity, { runner, dialect });
     const stored = this.entities.conditionOf(identity);
-    await rejectHiddenKeys(plan.hiddenKeys, { stored, reader: this.tools.reader, runner });
+    await rejectHiddenKeys(plan.hiddenKeys, { stored, reader, runner });
     const where = conjunction([stored, plan.kind === 'create' ? plan.where : plan.after]);
-    const read = (): Promise<Row | undefined> => this.tools.reader.retrieveWithin(where, runner);
-    const row = await convertingValues(plan, this.metadata, read);
-    if (row) return row;
-    throw (await this.tools.reader.retrieveWithin(stored, runner))
-      ? new PermissionDenied()
-      : new DroppedRow();
+    const row = await convertingValues(plan, this.metadata, () => reader.retrieveWithin(where, runner));
+    if (!row) throw (await reader.retrieveWithin(stored, runner)) ? new PermissionDenied() : new DroppedRow();
+    await runHook(plan.completed, [row], { runner, dialect });
+    return row;
   }
 
   private errorsOf(

@@ -1,17 +1,17 @@
 import type { EntityMetadata } from 'typeorm';
 import { RestrictedByReferrer } from '../../../core/errors/http-exceptions.js';
-import type { DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { DeletePlan, UpdatePlan, CreatePlan, FieldValues } from '../../../core/query/plan.js';
 import { writtenColumns } from '../../../core/schema/field.js';
-import { restricts } from '../metadata/describe-referrers.js';
-import { entityIdOf } from '../metadata/entity-id.js';
+import type { Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import { Scope } from '../../../sql/query-scope.js';
+import { restricts } from '../metadata/describe-relations.js';
+import { entityIdOf } from '../table-metadata.js';
+import { forbiddenDeletion, violatedConstraint } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
-import { forbiddenDeletion } from './constraint-errors.js';
-import { violatedConstraint } from './violated-constraint.js';
-import { uncheckedKey } from './unchecked-key.js';
 
 type ForeignKey = EntityMetadata['foreignKeys'][number];
 type Refusal = Extract<DatabaseError, { kind: 'foreign-key' }>;
@@ -142,4 +142,48 @@ function servedAs(metadata: EntityMetadata, { resources, tables }: WriterTools):
     served[0] ??
     onTable.find((each) => tables.of(each).metadata.isJunction)
   );
+}
+
+/** A foreign key of a body that was not looked up, because its model is not served. */
+interface UncheckedKey {
+  readonly path: readonly string[];
+  readonly value: Json;
+}
+
+/**
+ * The only unchecked key that a foreign key violation can refer to; undefined if it may be another one, or a value of
+ * the application.
+ */
+export function uncheckedKey(
+  plan: CreatePlan | UpdatePlan,
+  { relations, fields }: ResourceSchema,
+): UncheckedKey | undefined {
+  const added = plan.kind === 'create' && plan.added.length > 0;
+  if (added || plan.hooks.before || plan.hooks.after) return undefined;
+  const columns = new Set(
+    [...relations.values()].flatMap((relation) =>
+      relation.kind === 'to-one' && !relation.target.registered ? relation.on.map(({ near }) => near.id) : [],
+    ),
+  );
+  const [found, ...more] = valuesOf(plan.values, fields, columns);
+  return more.length === 0 ? found : undefined;
+}
+
+function valuesOf(
+  values: FieldValues,
+  fields: readonly Field[],
+  columns: ReadonlySet<string>,
+): readonly UncheckedKey[] {
+  return fields.flatMap((field): readonly UncheckedKey[] => {
+    const value = values.get(field.name);
+    if (value === null || value === undefined) return [];
+    if (field.kind === 'embedded')
+      return valuesOf(new Map(Object.entries(value)), field.fields, columns).map((inner) => ({
+        ...inner,
+        path: [field.name, ...inner.path],
+      }));
+    return field.kind === 'column' && columns.has(field.column.id)
+      ? [{ path: [field.name], value: value as Json }]
+      : [];
+  });
 }

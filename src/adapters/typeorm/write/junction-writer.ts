@@ -11,18 +11,15 @@ import type { DatabaseError } from '../../../sql/dialects/dialect.js';
 import type { ReferencedValues } from './entity-values.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { areValuesPermitted } from './candidate-rows.js';
-import { DroppedRow, notStored } from './dropped-rows.js';
-import { selectForDeletion, selectForUpdate } from './select-for-update.js';
+import { DroppedRow, notStored, TableKind } from './dropped-rows.js';
+import { selectForDeletion, selectForUpdate } from './row-locks.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
-import { NO_ERRORS, notFound, prepared, StepWriter } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, StepWriter, runHook } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
 import { deletionError, restrictionError } from './find-referrer.js';
-import { constraintError } from './constraint-errors.js';
-import { violatedConstraint } from './violated-constraint.js';
+import { constraintError, violatedConstraint } from './constraint-errors.js';
 import { noRelatedObject } from './translate-write-error.js';
-import { TableKind } from './table-kind.js';
-import { runHook } from './run-hook.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
 const PAIR_CONSTRAINTS: ReadonlySet<DatabaseError['kind']> = new Set(['unique', 'check', 'raised']);

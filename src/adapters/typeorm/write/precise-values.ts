@@ -1,13 +1,14 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
+import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { DataType } from '../../../core/schema/data-type.js';
 import { isJson } from '../../../core/schema/field.js';
 import type { ColumnField, Field } from '../../../core/schema/field.js';
-import { toFieldValues } from '../../../core/values/duplicate-references.js';
-import { hasExactNumbers, isSameJson } from '../../../core/values/exact-numbers.js';
-import type { ColumnValue, FieldValues } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { toFieldValues } from '../../../core/values/duplicate-references.js';
+import { hasExactNumbers, isParsedFrom, isSameJson } from '../../../core/values/exact-numbers.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { toProperty } from './property-values.js';
 import type { WriterTools } from './row-writer.js';
@@ -16,6 +17,16 @@ import type { WriterTools } from './row-writer.js';
 export type StoredJsonValues = ReadonlyMap<string, Json>;
 
 const NOTHING_STORED: StoredJsonValues = new Map();
+
+/** Values of properties by the ids of columns. */
+export type LoadedJson = ReadonlyMap<string, unknown>;
+
+/** The JSON of a body, of the row, and of the entity that TypeORM has loaded. */
+interface RepeatedJson {
+  readonly values: FieldValues;
+  readonly storedJson: StoredJsonValues;
+  readonly loadedJson: LoadedJson;
+}
 
 /** The values of a body whose exact form TypeORM does not write. They are written by a separate statement after its own. */
 export class PreciseValues {
@@ -61,12 +72,38 @@ export class PreciseValues {
     return changedJson(values, this.resource.fields);
   }
 
+  /** The JSON of these columns as TypeORM has loaded it. */
+  loadedJson(entity: ObjectLiteral, columns: readonly Column[]): LoadedJson {
+    return new Map(columns.map((column) => [column.id, this.columnOf(column)?.getEntityValue(entity)]));
+  }
+
+  /**
+   * Puts loaded JSON back into an entity where the body repeats what is stored, so that TypeORM sees no change: what mysql2 has
+   * loaded may have texts in place of the body's numbers.
+   */
+  keepLoadedJson(entity: ObjectLiteral, { values, storedJson, loadedJson }: RepeatedJson): void {
+    for (const { column, value } of highPrecisionValues(values, this.resource, EVERY_VALUE)) {
+      const loaded = loadedJson.get(column.id);
+      if (
+        column.type.kind === 'json' &&
+        isSameJson(storedJson.get(column.id), value) &&
+        isParsedFrom(value, loaded) &&
+        this.stillHolds(entity, column, value)
+      )
+        this.columnOf(column)?.setEntityValue(entity, loaded);
+    }
+  }
+
+  private columnOf({ id }: Column): EntityMetadata['columns'][number] | undefined {
+    return this.metadata.columns.find(({ databaseName }) => databaseName === id);
+  }
+
   private heldBy(entity: ObjectLiteral, values: readonly ColumnValue[]): readonly ColumnValue[] {
     return values.filter(({ column, value }) => this.stillHolds(entity, column, value));
   }
 
   private stillHolds(entity: ObjectLiteral, column: Column, value: Json): boolean {
-    const found = this.metadata.columns.find((each) => each.databaseName === column.id);
+    const found = this.columnOf(column);
     return (
       found !== undefined && stillMatches(found.getEntityValue(entity), toProperty(value, column.type, found))
     );
@@ -108,6 +145,8 @@ interface WriteMode {
   readonly change: boolean;
   readonly loses: (type: DataType, column: Column) => boolean;
 }
+
+const EVERY_VALUE: WriteMode = { change: true, loses: () => true };
 
 /**
  * The values of a body that TypeORM does not write exactly, including embedded ones: date-times with more digits than a
@@ -177,4 +216,66 @@ function stillMatches(property: unknown, put: unknown): boolean {
     property.length === put.length &&
     property.every((item, index) => stillMatches(item, put[index]))
   );
+}
+
+interface ArrayColumn {
+  readonly column: Column;
+  readonly metadata: ColumnMetadata;
+}
+
+/**
+ * The columns with arrays of JSON values, which are written after TypeORM's statement: TypeORM would serialize such an
+ * array as one JSON text, which is not a PostgreSQL array.
+ */
+export class JsonArrays {
+  private constructor(private readonly columns: readonly ArrayColumn[]) {}
+
+  /** Undefined if the resource has no such column. */
+  static of(resource: ResourceSchema, metadata: EntityMetadata): JsonArrays | undefined {
+    const columns = [...resource.columns.values()].filter(isJsonArray).flatMap((column) => {
+      const found = metadata.columns.find((each) => each.databaseName === column.id);
+      return found ? [{ column, metadata: found }] : [];
+    });
+    return columns.length === 0 ? undefined : new JsonArrays(columns);
+  }
+
+  /**
+   * Runs TypeORM's statement with placeholders for the entity's arrays (limited to `only` if given), and returns the
+   * values that have to be written afterwards.
+   */
+  async withPlaceholders(
+    entity: ObjectLiteral,
+    write: () => Promise<void>,
+    only?: ReadonlySet<string>,
+  ): Promise<readonly ColumnValue[]> {
+    const found = this.columns.flatMap(({ column, metadata }) => {
+      const items: unknown = only?.has(column.id) === false ? undefined : metadata.getEntityValue(entity);
+      return Array.isArray(items) ? [{ column, metadata, value: items as readonly Json[] }] : [];
+    });
+    for (const { metadata, value } of found) metadata.setEntityValue(entity, new ArrayPlaceholder(value));
+    try {
+      await write();
+    } finally {
+      for (const { metadata } of found) restoreArray(entity, metadata);
+    }
+    return found;
+  }
+}
+
+function isJsonArray({ type, transform }: Column): boolean {
+  return !transform?.outward && type.kind === 'list' && type.storage === 'array' && type.of.kind === 'json';
+}
+
+/** Serializes to `{}`, PostgreSQL's empty array. */
+class ArrayPlaceholder {
+  constructor(readonly items: readonly Json[]) {}
+
+  toJSON(): object {
+    return {};
+  }
+}
+
+function restoreArray(entity: ObjectLiteral, metadata: ColumnMetadata): void {
+  const now: unknown = metadata.getEntityValue(entity);
+  if (now instanceof ArrayPlaceholder) metadata.setEntityValue(entity, now.items);
 }

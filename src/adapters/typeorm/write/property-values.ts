@@ -1,6 +1,6 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
-import { designType } from '../metadata/design-type.js';
+import { designType } from '../metadata/column-data-type.js';
 import { plainValue } from '../../../core/values/exact-numbers.js';
 import { plainNumberText } from '../../../core/values/numbers.js';
 import { storedBoolean } from '../../../core/values/stored-booleans.js';
@@ -68,7 +68,9 @@ export function fromProperty(property: unknown, type: DataType): unknown {
   if (property instanceof Uint8Array) return Buffer.from(property).toString('base64');
   switch (type.kind) {
     case 'list':
-      return type.storage === 'array' ? fromItems(property, type.of) : property;
+      return type.storage === 'array' && Array.isArray(property)
+        ? property.map((item) => fromProperty(item, type.of))
+        : property;
     case 'string':
       return withoutPadding(property, type);
     case 'bigint':
@@ -77,10 +79,6 @@ export function fromProperty(property: unknown, type: DataType): unknown {
     default:
       return typeof property === 'bigint' ? property.toString() : property;
   }
-}
-
-function fromItems(property: unknown, of: DataType): unknown {
-  return Array.isArray(property) ? property.map((item) => fromProperty(item, of)) : property;
 }
 
 function withoutPadding(property: unknown, { padded }: TypeOf<'string'>): unknown {

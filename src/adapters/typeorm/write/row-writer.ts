@@ -1,18 +1,28 @@
 import type { QueryRunner } from 'typeorm';
-import type { Requester } from '../../../core/contracts/requester.js';
+import type {
+  Requester,
+  BatchPlan,
+  CreatePlan,
+  DeletePlan,
+  KeyCheck,
+  UpdatePlan,
+} from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { InvalidInput } from '../../../core/errors/http-exceptions.js';
-import { emptyFieldErrors } from '../../../core/errors/rest-exception.js';
+import { InvalidInput, ServerError } from '../../../core/errors/http-exceptions.js';
+import { emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
-import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import type { WriteChoice } from '../../../execution/choose-write.js';
+import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { ViolatedConstraints } from '../metadata/violated-constraints.js';
+import type { KeyLookup, KeyLookups } from '../read/key-lookups.js';
 import type { RowReader } from '../read/row-reader.js';
 import type { Tables } from '../table-metadata.js';
-import type { KeyLookup, KeyLookups } from '../read/key-lookups.js';
+import type { NewRow } from './column-values.js';
 
 /** Writes rows of one resource, with the guarantees of `DataAdapter`. */
 export interface RowWriter {
@@ -42,6 +52,13 @@ export type ValidateEntity = (
   written: Pick<CreatePlan, 'values' | 'sent'>,
 ) => Promise<FieldErrors>;
 
+/** Chooses the lane of each write of one resource. */
+export interface WriteChooser {
+  choose(plan: CreatePlan | UpdatePlan): MaybePromise<WriteChoice>;
+  /** @param plans undefined if they are not a list of keys. */
+  chooseDeletions(plans: readonly DeletePlan[] | undefined): Promise<WriteChoice>;
+}
+
 export interface WriterTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
@@ -51,6 +68,8 @@ export interface WriterTools {
   /** Whether callers receive the messages of errors that triggers raise. */
   readonly triggerMessages: boolean;
   readonly reader: RowReader;
+  /** How the rows of the resource are written. */
+  readonly choices: WriteChooser;
   /** The reader of another view of the same rows. */
   readerOf(view: ResourceSchema): RowReader;
   readonly validate?: ValidateEntity;
@@ -80,8 +99,20 @@ export interface PreparedWrite<Result> {
    * The check of a write that reads the row only while writing it. If other steps have errors, only this check runs.
    */
   readonly check?: () => Promise<Pick<PreparedWrite<Result>, 'errors' | 'missing'>>;
+  /** Set if the write is an INSERT that one statement may do for several rows. */
+  readonly insertable?: InsertableRow;
   /** @throws an error of its own, a `RestException`, or an error of the database, which ends the transaction. */
   readonly write: () => Promise<Result>;
+}
+
+/** A new row that one statement may insert beside others of its model. */
+export interface InsertableRow {
+  /** The same object for all rows of a model that may be inserted together. */
+  readonly by: {
+    insert(rows: readonly InsertableRow[], runner: QueryRunner): Promise<readonly Row[] | undefined>;
+  };
+  readonly columns: NewRow;
+  readonly keys: readonly KeyCheck[];
 }
 
 /** A writer whose writes are prepared steps. A single write runs in its own transaction. */
@@ -157,4 +188,43 @@ export function throwStepError(errors: FieldErrors): void {
 export function hasErrors(errors: FieldErrors): boolean {
   for (const _ in errors) return true;
   return false;
+}
+
+/** The connection and the dialect of a hook's transaction. */
+interface Running {
+  readonly runner: QueryRunner;
+  readonly dialect: Dialect;
+}
+
+/**
+ * Runs a hook of the application. A constraint violation in its own statements is not an error of the body. Other
+ * database errors are rethrown unchanged, so that they are retried, or reported as an unavailable database.
+ */
+export async function runHook<Given>(
+  hook: ((given: Given, transaction: object) => Promise<void>) | undefined,
+  given: Given,
+  { runner, dialect }: Running,
+): Promise<void> {
+  try {
+    await hook?.(given, runner.manager);
+  } catch (error) {
+    if (isRestException(error)) throw error;
+    const refusal = dialect.errorFor(error);
+    if (!refusal) throw await connectionErrorOr(error, { runner, dialect });
+    throw isTemporary(refusal) ? error : new ServerError({ cause: error });
+  }
+}
+
+/**
+ * An operating system error may come from this database, which the hook has queried over another connection, or from
+ * any other server. If the transaction's own connection is lost too, its error is returned.
+ */
+async function connectionErrorOr(error: unknown, { runner, dialect }: Running): Promise<unknown> {
+  if (!isSystemCode((error as { code?: unknown } | null | undefined)?.code)) return error;
+  try {
+    await runner.query('SELECT 1');
+    return error;
+  } catch (found) {
+    return dialect.errorFor(found)?.kind === 'away' ? found : error;
+  }
 }

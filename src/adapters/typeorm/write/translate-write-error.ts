@@ -1,18 +1,23 @@
 import type { EntityMetadata } from 'typeorm';
-import { InvalidInput, NotFound, PermissionDenied } from '../../../core/errors/http-exceptions.js';
+import {
+  InvalidInput,
+  NotFound,
+  PermissionDenied,
+  DatabaseUnavailable,
+  ServerError,
+} from '../../../core/errors/http-exceptions.js';
+import type { RestrictedByReferrer } from '../../../core/errors/http-exceptions.js';
 import { errorAt, isRestException } from '../../../core/errors/rest-exception.js';
-import type { CreatePlan, UpdatePlan } from '../../../core/query/plan.js';
+import { inSlices } from '../../../core/event-loop.js';
+import type { CreatePlan, UpdatePlan, BatchPlan, DeletePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { noSuchKey } from '../../../core/values/keys.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
-import { exhaustedKeyError } from './exhausted-key.js';
+import { constraintError, violatedConstraint, forbiddenDeletion } from './constraint-errors.js';
 import { DroppedRow, notStored } from './dropped-rows.js';
 import { underSentNames } from './duplicate-references.js';
-import { restrictionError } from './find-referrer.js';
-import { constraintError } from './constraint-errors.js';
+import { restrictionError, uncheckedKey } from './find-referrer.js';
 import type { WriterTools } from './row-writer.js';
-import { violatedConstraint } from './violated-constraint.js';
-import { uncheckedKey } from './unchecked-key.js';
 
 /** The write whose error is translated. */
 export interface TranslatedWriteError {
@@ -115,4 +120,96 @@ function danglingKey(plan: TranslatedWriteError['plan'], resource: ResourceSchem
 
 export function noRelatedObject(): InvalidInput {
   return InvalidInput.ofNoField('A related object does not exist.');
+}
+
+type StepPlan = CreatePlan | UpdatePlan | DeletePlan;
+
+/**
+ * Translates the error of the COMMIT of several writes, where a database checks deferred constraints: it does not say which of
+ * the written objects violates one. `recheck` throws the errors of those objects whose related ones are gone.
+ */
+export async function commitError(
+  error: unknown,
+  { steps }: BatchPlan,
+  {
+    toolsOf,
+    recheck,
+  }: { readonly toolsOf: (resource: ResourceSchema) => WriterTools; readonly recheck: () => Promise<void> },
+): Promise<unknown> {
+  const plans = steps.flatMap(plansOf);
+  const [first] = plans;
+  if (!first || isRestException(error)) return error;
+  const { resource } = first;
+  const tools = toolsOf(resource);
+  const refusal = await violatedConstraint(error, resource, tools);
+  if (!refusal) return error;
+  const restricted = await findRestriction(plans, refusal, tools);
+  if (restricted) return restricted;
+  const { triggerMessages } = tools;
+  const written = plans.filter((plan) => plan.kind !== 'delete');
+  if (written.length === 0) return forbiddenDeletion(refusal, triggerMessages) ?? error;
+  const { metadata } = tools.tables.of(resource);
+  if (!written.some((plan) => isOfBody(refusal, plan, { resource, metadata }))) return error;
+  if (refusal.kind === 'foreign-key') await recheck();
+  return (
+    constraintError(withoutColumns(refusal), { resource, sent: new Map(), triggerMessages }) ??
+    noRelatedObject()
+  );
+}
+
+function plansOf(step: BatchPlan['steps'][number]): readonly StepPlan[] {
+  switch (step.kind) {
+    case 'upsert':
+      return [step.create, step.update];
+    case 'refused':
+      return [];
+    default:
+      return [step];
+  }
+}
+
+/** The 409 of a batch. It names the first model that the caller may view, whichever row its objects refer to. */
+async function findRestriction(
+  plans: readonly StepPlan[],
+  refusal: DatabaseError,
+  tools: WriterTools,
+): Promise<RestrictedByReferrer | undefined> {
+  let restricted: RestrictedByReferrer | undefined;
+  for await (const plan of inSlices(plans)) {
+    const found = plan.kind === 'create' ? undefined : await restrictionError(plan, refusal, tools);
+    if (found?.referrer !== undefined) return found;
+    restricted ??= found;
+  }
+  return restricted;
+}
+
+function withoutColumns(refusal: DatabaseError): DatabaseError {
+  switch (refusal.kind) {
+    case 'unique':
+    case 'not-null':
+    case 'data':
+      return { kind: refusal.kind };
+    default:
+      return refusal;
+  }
+}
+
+/**
+ * The same error, or that of the server where SQLite reports a full disk because the table has no further generated key. Queries
+ * outside of a transaction.
+ */
+export async function exhaustedKeyError(
+  error: unknown,
+  { tableName: name, database }: EntityMetadata,
+  { dialect, connections }: Pick<WriterTools, 'dialect' | 'connections'>,
+): Promise<unknown> {
+  if (!dialect.exhaustedKey || !(error instanceof DatabaseUnavailable)) return error;
+  if (dialect.errorFor(error.cause)?.kind !== 'full') return error;
+  try {
+    const found = await connections.read(dialect.exhaustedKey({ path: '', name, database }), 'primary');
+    return found.length > 0 ? new ServerError({ cause: error.cause }) : error;
+  } catch {
+    // No table has generated keys that are counted, or the disk is full.
+    return error;
+  }
 }

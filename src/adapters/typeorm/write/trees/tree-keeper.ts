@@ -6,10 +6,8 @@ import type { FieldValues } from '../../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../../core/schema/resource-schema.js';
 import { fromProperty } from '../property-values.js';
 import type { WriterTools } from '../row-writer.js';
-import { ClosureTable } from './closure-table.js';
-import { MaterializedPath } from './materialized-path.js';
-import { NestedSet } from './nested-set.js';
-import type { TreeShape } from './tree-shape.js';
+import { ClosureTable, MaterializedPath, NestedSet } from './tree-shapes.js';
+import type { TreeShape } from './tree-shapes.js';
 import { TreeTable } from './tree-table.js';
 
 /**

@@ -3,8 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Json } from '../../../../core/errors/rest-exception.js';
 import type { Column } from '../../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../../core/schema/resource-schema.js';
-import { decodeColumn } from '../../../../sql/select-columns.js';
-import { Scope } from '../../../../sql/query-scope.js';
+import { decodeColumn, Scope } from '../../../../sql/query-scope.js';
 import type { WriterTools } from '../row-writer.js';
 
 type TreeRecords = readonly Record<string, unknown>[];

@@ -1,0 +1,178 @@
+import { QueryFailedError } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import type { Row } from '../../../core/contracts/serializer.js';
+import { inSlices } from '../../../core/event-loop.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { KeyCheck } from '../../../core/query/plan.js';
+import type { Column } from '../../../core/schema/column.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { isTemporary } from '../../../sql/dialects/dialect.js';
+import { MAX_PARAMETERS } from '../../../sql/statement.js';
+import type { Records } from '../../../sql/statement.js';
+import { isKeptAsGiven } from './column-values.js';
+import type { NewRow } from './column-values.js';
+import type { DirectStatements } from './direct-statements.js';
+import { assertExactKey } from './entity-values.js';
+import { chunksOf } from './lock-together.js';
+import type { InsertableRow, PreparedWrite, WriterTools } from './row-writer.js';
+
+/** The maximum number of rows of a statement, and of the keys that one looks up: a synchronous driver blocks the event loop. */
+const MAX_ROWS = 100;
+
+/** The rows of a batch have to be written one by one, in another transaction, to say which of them is rejected. */
+export class NotInsertedTogether extends Error {}
+
+/**
+ * Inserts all rows of a batch together if each of them can be, and there are several. Undefined if nothing has been written: the rows
+ * have to be written one by one.
+ * @throws NotInsertedTogether
+ */
+export async function insertTogether(
+  writes: readonly Pick<PreparedWrite<unknown>, 'insertable'>[],
+  runner: QueryRunner,
+): Promise<readonly Row[] | undefined> {
+  const rows = writes.flatMap(({ insertable }) => insertable ?? []);
+  const by = rows[0]?.by;
+  if (rows.length < 2 || rows.length < writes.length || rows.some((row) => row.by !== by)) return undefined;
+  return by?.insert(rows, runner);
+}
+
+/**
+ * Inserts many rows of a model by few statements. Databases do not promise in which order an INSERT returns its rows, so that each
+ * is found by its key, which is known before: the client's, or a value of the default of the column that is read first.
+ */
+export class InsertTogether {
+  /** The defaults of the key's columns as SQL, by their ids; undefined once it is known that there is none. */
+  private readonly defaults = new Map<string, Promise<string | undefined>>();
+
+  constructor(
+    private readonly resource: ResourceSchema,
+    private readonly tools: WriterTools,
+    private readonly statements: DirectStatements,
+  ) {}
+
+  async insert(rows: readonly InsertableRow[], runner: QueryRunner): Promise<readonly Row[] | undefined> {
+    const key = this.resource.identity;
+    const [generated, ...others] = key.filter(({ id }) => rows.some(({ columns }) => !columns.has(id)));
+    if (others.length > 0 || !key.every(isKeptAsGiven)) return undefined;
+    const expression = generated && (await this.defaultOf(generated, runner));
+    if (generated && expression === undefined) return undefined;
+    try {
+      const values = await this.valuesOf(rows, { generated, expression }, runner);
+      return values && (await this.insertComplete(values, runner));
+    } catch (error) {
+      const found = this.tools.dialect.errorFor(error);
+      if (isTemporary(found) || (!found && !(error instanceof QueryFailedError))) throw error;
+      if (generated) this.forgetDefault(generated, found?.kind === 'denied');
+      throw new NotInsertedTogether('A row of a batch was rejected', { cause: error });
+    }
+  }
+
+  /** The values of the rows with those of the default, where the key is not given; undefined if a row may not refer to another one. */
+  private async valuesOf(
+    rows: readonly InsertableRow[],
+    {
+      generated,
+      expression,
+    }: { readonly generated?: Column | undefined; readonly expression?: string | undefined },
+    runner: QueryRunner,
+  ): Promise<readonly NewRow[] | undefined> {
+    const { dialect } = this.tools;
+    const [last = [], ...keys] = [...chunksOf(distinctKeys(rows), MAX_ROWS)].reverse();
+    for await (const slice of inSlices(keys))
+      if ((await this.selectIfPermitted(slice, runner)).length === 0) return undefined;
+    const given = rows.map(({ columns }) => columns);
+    if (!generated || expression === undefined) {
+      const isPermitted = last.length === 0 || (await this.selectIfPermitted(last, runner)).length > 0;
+      return isPermitted ? given : undefined;
+    }
+    const drawn = { value: dialect.read(`(${expression})`, generated.type), count: rows.length };
+    const values = await this.selectIfPermitted(last, runner, drawn);
+    if (values.length < rows.length) return undefined;
+    return given.map((columns, index) => {
+      if (columns.has(generated.id)) return columns;
+      const value = dialect.decode(values[index]?.[0], generated.type);
+      return new Map([...columns, [generated.id, { column: generated, value }]]);
+    });
+  }
+
+  /** As `mayRefer`, by as few statements as the parameters of all permissions admit. */
+  private async selectIfPermitted(
+    keys: readonly KeyCheck[],
+    runner: QueryRunner,
+    drawn?: Parameters<DirectStatements['mayRefer']>[1],
+  ): Promise<Records> {
+    const statement = this.statements.mayRefer(keys, drawn);
+    if (keys.length < 2 || statement.parameters.length <= MAX_PARAMETERS)
+      return this.tools.connections.records(runner, statement);
+    const half = Math.ceil(keys.length / 2);
+    const first = await this.selectIfPermitted(keys.slice(0, half), runner);
+    return first.length === 0 ? first : this.selectIfPermitted(keys.slice(half), runner, drawn);
+  }
+
+  /** The inserted rows in the order of the given ones. */
+  private async insertComplete(rows: readonly NewRow[], runner: QueryRunner): Promise<readonly Row[]> {
+    const { connections, reader } = this.tools;
+    const byKey = new Map<string, Row>();
+    const width = Math.max(...rows.map(({ size }) => size));
+    const most = Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_PARAMETERS / width)));
+    for await (const slice of inSlices(chunksOf(rows, most))) {
+      const statement = this.statements.insertAll(slice);
+      for (const record of await connections.records(runner, statement)) {
+        const row = { key: reader.selection.readKey(record), values: reader.selection.readValues(record) };
+        byKey.set(JSON.stringify(row.key), row);
+      }
+    }
+    const inserted = rows.flatMap((row) => byKey.get(JSON.stringify(this.keyOf(row))) ?? []);
+    if (inserted.length < rows.length || byKey.size < rows.length)
+      throw new NotInsertedTogether('A row of a batch has another key than it was given');
+    for (const { key } of inserted) assertExactKey(key, this.resource);
+    return inserted;
+  }
+
+  private keyOf(row: NewRow): readonly (Json | undefined)[] {
+    return this.resource.identity.map(({ id }) => row.get(id)?.value);
+  }
+
+  private defaultOf(column: Column, runner: QueryRunner): Promise<string | undefined> {
+    const known = this.defaults.get(column.id);
+    if (known) return known;
+    const found = this.readDefault(column, runner);
+    this.defaults.set(column.id, found);
+    return found.catch((error: unknown) => {
+      this.defaults.delete(column.id);
+      throw error;
+    });
+  }
+
+  /** A migration may have changed it. Of a sequence that this user may not use, values are not asked for again. */
+  private forgetDefault({ id }: Column, isDenied: boolean): void {
+    if (isDenied) this.defaults.set(id, Promise.resolve(undefined));
+    else this.defaults.delete(id);
+  }
+
+  private async readDefault(column: Column, runner: QueryRunner): Promise<string | undefined> {
+    const { dialect, connections, tables } = this.tools;
+    const { path } = tables.of(this.resource);
+    const statement = dialect.inserting?.generating?.defaultOf(path, column.id);
+    const value = statement && (await connections.records(runner, statement))[0]?.[0];
+    return typeof value === 'string' ? value : undefined;
+  }
+}
+
+/** The checks without repetitions of one row to which several bodies refer. */
+function distinctKeys(rows: readonly InsertableRow[]): readonly KeyCheck[] {
+  const seen = new Map<KeyCheck['relation'], Set<string>>();
+  return rows.flatMap(({ keys }) =>
+    keys.filter(({ relation, key }) => {
+      // A part of a composite key may come from the URL.
+      if (relation.on.length > 1) return true;
+      const texts = seen.get(relation) ?? new Set();
+      seen.set(relation, texts);
+      const text = JSON.stringify(key);
+      const isNew = !texts.has(text);
+      texts.add(text);
+      return isNew;
+    }),
+  );
+}

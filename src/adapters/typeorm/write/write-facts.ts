@@ -1,0 +1,210 @@
+import type { DataSource, EntityMetadata } from 'typeorm';
+import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import {
+  chooseByTriggers,
+  chooseDeletions,
+  chooseViewDeletions,
+  chooseViewWrites,
+  chooseWrite,
+} from '../../../execution/choose-write.js';
+import type {
+  DeletionFacts,
+  LiveDeletion,
+  LiveWrite,
+  ViewWrites,
+  WriteChoice,
+} from '../../../execution/choose-write.js';
+import { classNameOf } from '../../../execution/lane-table.js';
+import { listensTo, nameOfListener } from '../metadata/listeners.js';
+import { writerFacts } from './direct-writer-rules.js';
+import type { DirectWriterRules } from './direct-writer-rules.js';
+import { UndeclaredPairs } from './entity-remover.js';
+import type { WriteChooser, WriterTools } from './row-writer.js';
+
+/** How the rows of a view are written: gives its facts to the chooser, and keeps the static part of the choices. */
+export class WriteChoices implements WriteChooser {
+  /** Undefined if no row is written directly. */
+  readonly rules: DirectWriterRules | undefined;
+  readonly writes: ViewWrites;
+  private readonly metadata: EntityMetadata;
+  private readonly dataSource: DataSource;
+  private deletions: ReturnType<typeof chooseViewDeletions> | undefined;
+
+  constructor(
+    private readonly resource: ResourceSchema,
+    private readonly tools: TableTools,
+  ) {
+    const { metadata, dataSource } = tools.tables.of(resource);
+    this.metadata = metadata;
+    this.dataSource = dataSource;
+    const facts = writerFacts(resource, metadata, { dataSource, dialect: tools.dialect });
+    this.rules = facts.rules;
+    this.writes = chooseViewWrites(facts);
+  }
+
+  /** Asks the database for triggers at the first write of the table that could be direct. */
+  choose(plan: CreatePlan | UpdatePlan): MaybePromise<WriteChoice> {
+    const choice = chooseWrite(this.writes, plan, writeSubscriber(this.metadata, this.dataSource));
+    if (choice.lane !== 'direct') return choice;
+    const isPlain = isPlainTable(this.metadata, this.tools);
+    return typeof isPlain === 'boolean'
+      ? chooseByTriggers(this.writes, choice, isPlain)
+      : mapMaybe(isPlain, (found) => chooseByTriggers(this.writes, choice, found));
+  }
+
+  /** Asks the database for what makes the order of deletions matter, once. */
+  async chooseDeletions(plans: readonly DeletePlan[] | undefined): Promise<WriteChoice> {
+    const choice = this.explainDeletions(plans);
+    if (choice.lane !== 'together') return choice;
+    return chooseByTriggers(this.ofDeletions(), choice, await deletesAlike(this.metadata, this.tools));
+  }
+
+  /** As `choose`, with what is known of triggers already. */
+  explain(plan: LiveWrite): WriteChoice {
+    const choice = chooseWrite(this.writes, plan, writeSubscriber(this.metadata, this.dataSource));
+    const isKnown = choice.lane === 'direct' && PLAIN_TABLES.get(this.metadata) === false;
+    return isKnown ? chooseByTriggers(this.writes, choice, false) : choice;
+  }
+
+  /** The same for bulk deletions. */
+  explainDeletions(plans: readonly LiveDeletion[] | undefined): WriteChoice {
+    const subscriber = deletionSubscriber(this.metadata, this.dataSource);
+    return chooseDeletions(this.ofDeletions().delete, plans, subscriber);
+  }
+
+  private ofDeletions(): ReturnType<typeof chooseViewDeletions> {
+    return (this.deletions ??= chooseViewDeletions(deletionFacts(this.resource, this.tools)));
+  }
+}
+
+/** Subscriber methods that are called regardless of the subscriber's entity. */
+const STATEMENT_HOOKS = [
+  'beforeQuery',
+  'afterQuery',
+  'beforeTransactionStart',
+  'afterTransactionStart',
+  'beforeTransactionCommit',
+  'afterTransactionCommit',
+  'beforeTransactionRollback',
+  'afterTransactionRollback',
+] as const;
+
+/** Evaluated for each write: subscribers may be added and removed while the application runs. */
+function writeSubscriber(metadata: EntityMetadata, { subscribers }: DataSource): string | undefined {
+  for (const each of subscribers)
+    if (listensTo(each, metadata) || STATEMENT_HOOKS.some((hook) => each[hook] !== undefined))
+      return classNameOf(each);
+  return undefined;
+}
+
+/** The events of a deletion that need the entity of each row. */
+const ROW_EVENTS = [
+  'afterLoad',
+  'beforeRemove',
+  'afterRemove',
+  'beforeSoftRemove',
+  'afterSoftRemove',
+] as const;
+
+function deletionSubscriber(metadata: EntityMetadata, { subscribers }: DataSource): string | undefined {
+  for (const each of subscribers)
+    if (listensTo(each, metadata) && ROW_EVENTS.some((event) => each[event] !== undefined))
+      return classNameOf(each);
+  return undefined;
+}
+
+const LISTENERS: ReadonlySet<string> = new Set([
+  'after-load',
+  'before-remove',
+  'after-remove',
+  'before-soft-remove',
+  'after-soft-remove',
+]);
+
+/** A stored key that its transformer does not make is that of no entity: TypeORM's statements would find another row by it. */
+function deletionFacts(
+  resource: ResourceSchema,
+  tools: Pick<WriterTools, 'tables' | 'dialect'>,
+): DeletionFacts {
+  const { metadata } = tools.tables.of(resource);
+  const { tableName, tableType, isJunction, discriminatorColumn, treeType } = metadata;
+  const found = (): DeletionFacts['entity'] => {
+    if (
+      (tableType !== 'regular' && !isJunction) ||
+      discriminatorColumn !== undefined ||
+      treeType !== undefined
+    )
+      return { kind: 'shared-rows', name: tableName };
+    const listener = metadata.listeners.find(({ type }) => LISTENERS.has(type));
+    if (listener) return { kind: 'remove-listener', name: nameOfListener(listener) };
+    const key = metadata.primaryColumns.find(({ transformer }) => transformer !== undefined);
+    if (key) return { kind: 'key-transformer', name: key.propertyPath };
+    return new UndeclaredPairs(resource, tools).exist()
+      ? { kind: 'undeclared-pairs', name: tableName }
+      : undefined;
+  };
+  return { tableName, entity: found() };
+}
+
+type TableTools = Pick<WriterTools, 'dialect' | 'connections' | 'tables'>;
+
+/** By the metadata of a data source, which the writers of all views of a table share. */
+const PLAIN_TABLES = new WeakMap<EntityMetadata, MaybePromise<boolean>>();
+const DELETED_ALIKE = new WeakMap<EntityMetadata, Promise<boolean>>();
+
+/** Whether a table has no triggers or rules in the database that change rows. Queried once. */
+function isPlainTable(metadata: EntityMetadata, tools: TableTools): MaybePromise<boolean> {
+  const known = PLAIN_TABLES.get(metadata);
+  if (known !== undefined) return known;
+  const queried = queryPlainTable(metadata, tools);
+  PLAIN_TABLES.set(metadata, queried);
+  return queried;
+}
+
+async function queryPlainTable(
+  metadata: EntityMetadata,
+  { dialect, connections, tables }: TableTools,
+): Promise<boolean> {
+  const statement = dialect.inserting?.plainTable({
+    path: tables.pathOf(metadata),
+    name: metadata.tableName,
+    database: metadata.database,
+  });
+  try {
+    const isPlain =
+      statement !== undefined &&
+      (await connections.needsNoPreparation()) &&
+      Number((await connections.read(statement, 'primary'))[0]?.[0] ?? 0) === 1;
+    PLAIN_TABLES.set(metadata, isPlain);
+    return isPlain;
+  } catch (error) {
+    PLAIN_TABLES.delete(metadata);
+    throw error;
+  }
+}
+
+/** Whether the database does the same for one DELETE of many rows as for one of each. Queried once. */
+function deletesAlike(metadata: EntityMetadata, tools: TableTools): Promise<boolean> {
+  const known = DELETED_ALIKE.get(metadata);
+  if (known) return known;
+  const queried = queryDeletion(metadata, tools);
+  DELETED_ALIKE.set(metadata, queried);
+  return queried.catch((error: unknown) => {
+    DELETED_ALIKE.delete(metadata);
+    throw error;
+  });
+}
+
+async function queryDeletion(
+  metadata: EntityMetadata,
+  { dialect, connections, tables }: TableTools,
+): Promise<boolean> {
+  const { tableName: name, database, deleteDateColumn } = metadata;
+  const table = { path: tables.pathOf(metadata), name, database };
+  const statement = dialect.changesAlike(table, deleteDateColumn ? 'update' : 'delete');
+  const [record] = await connections.read(statement, 'primary');
+  return Number(record?.[0] ?? 0) === 1;
+}

@@ -1,0 +1,221 @@
+import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../core/contracts/bulk.js';
+import type { Expandable } from '../core/contracts/field-selection.js';
+import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
+import type { RouteAction } from '../core/schema/action.js';
+import type { Field } from '../core/schema/field.js';
+import { MAX_IDEMPOTENCY_KEY, MAX_PRECONDITION } from '../core/schema/limits.js';
+import { LABELS_MEMBER } from '../core/schema/object-label.js';
+import { parameterName } from '../core/schema/resource-schema.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { Key } from '../core/schema/resource-schema.js';
+import type { Route } from '../core/schema/route.js';
+import { ModelSerializer } from '../features/serialization/model-serializer.js';
+import { describeList, filterParameters } from './describe-list.js';
+import { exampleKey, keySchema, pathKeySchema } from './describe-value.js';
+import { amountOf, formatsOf, isConditional, isRepeatable } from './described-route.js';
+import type { DescribedPlace, DescribedRoute } from './described-route.js';
+import { describeParameter } from './open-api-types.js';
+import type { Parameter, Schema } from './open-api-types.js';
+
+/** The parameters of one method of one URL: of the path, the query and the header. */
+export function describeParameters(
+  described: DescribedRoute,
+  { listParameters: known }: Pick<DescribedPlace, 'listParameters'>,
+): readonly Parameter[] {
+  const { route, action, operation } = described;
+  const { resource } = route;
+  const isRead = operation === 'list' || operation === 'retrieve';
+  return [
+    ...pathParameters(route, action),
+    ...(operation === 'list' ? listParameters(resource, known) : bulkParameters(described)),
+    ...(operation && operation !== 'destroy' ? shapeParameters(resource) : []),
+    ...(isRead ? labelsParameters(resource) : []),
+    ...formatParameters(described),
+    ...conditionParameters(described),
+    ...keyParameters(described),
+  ];
+}
+
+/** The parameters in the path: the key of the object, and that of a through object. */
+export function pathParameters(
+  { kind, resource, parent }: Route,
+  action: RouteAction | undefined,
+): readonly Parameter[] {
+  if (kind === 'collection' || kind === 'collection-action') return [];
+  const pk = pathParameter('pk', (parent ?? resource).key, `The key: ${(parent ?? resource).label}`);
+  if (kind !== 'through-object') return [pk];
+  const any = action !== undefined && action.operation === undefined;
+  return [pk, pathParameter('childId', any ? undefined : resource.key, 'The key of the through object')];
+}
+
+/** `key` is undefined where any text names an object. */
+function pathParameter(name: string, key: Pick<Key, 'columns'> | undefined, description: string): Parameter {
+  const schema: Schema = key ? pathKeySchema(key) : { type: 'string' };
+  return describeParameter('path', name, { description, schema, example: key ? exampleKey(key) : 'key' });
+}
+
+/** Described once for all URLs with rows of the resource. */
+function listParameters(
+  resource: Resource,
+  described: DescribedPlace['listParameters'],
+): readonly Parameter[] {
+  const parameters = described.get(resource) ?? [
+    ...filterParameters(resource),
+    ...describeList(resource, {}).parameters,
+  ];
+  described.set(resource, parameters);
+  return parameters;
+}
+
+/** The query parameters that select the objects of a bulk write. */
+function bulkParameters(described: DescribedRoute): readonly Parameter[] {
+  const { resource } = described.route;
+  const amount = amountOf(described);
+  if (amount === 'many') return [keysParameter(resource), ...filterParameters(resource).map(notEmpty)];
+  const upsert = resource.bulk?.upsert ?? [];
+  if (amount === 'one' || described.operation !== 'create' || upsert.length === 0) return [];
+  return [
+    describeParameter('query', parameterName(UPSERT_PARAMETER, resource), {
+      schema: { type: 'boolean' },
+      description: `An object with the same ${upsert.map((name) => `\`${name}\``).join(' and ')} is updated if it exists.`,
+    }),
+  ];
+}
+
+/** Requires a value: elsewhere an empty parameter is ignored, but here that would select all objects. Applies to each value of a repeated parameter. */
+function notEmpty(parameter: Parameter): Parameter {
+  const { schema } = parameter;
+  const { items } = schema;
+  if (schema.type === 'array' && isTextSchema(items))
+    return { ...parameter, schema: { ...schema, items: { minLength: 1, ...items } } };
+  return isTextSchema(schema) ? { ...parameter, schema: { minLength: 1, ...schema } } : parameter;
+}
+
+function isTextSchema(schema: unknown): schema is Schema {
+  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'string';
+}
+
+/** A key in a comma-separated list. */
+function listedKeySchema(key: Resource['key']): Schema {
+  const schema = keySchema(key);
+  const isFree = schema.type === 'string' && schema.format === undefined && schema.pattern === undefined;
+  return isFree ? { ...schema, pattern: '^[^,]+$' } : schema;
+}
+
+function keysParameter(resource: Resource): Parameter {
+  const { key, bulk } = resource;
+  const isSingle = key.columns.length === 1;
+  return {
+    name: parameterName(KEYS_PARAMETER, resource),
+    in: 'query',
+    description: isSingle
+      ? 'The keys of the objects, with commas between them.'
+      : 'The keys of the objects, as they stand in their URLs, with semicolons between them.',
+    schema: isSingle
+      ? { type: 'array', items: listedKeySchema(key), minItems: 1, ...(bulk ? { maxItems: bulk.max } : {}) }
+      : { type: 'string' },
+    ...(isSingle ? { style: 'form', explode: false } : {}),
+    required: false,
+  };
+}
+
+/** The query parameters for field selection and expansion. */
+function shapeParameters(resource: Resource): readonly Parameter[] {
+  const { shape } = resource;
+  if (!shape) return [];
+  const known = fieldNamesSchema(resource);
+  const parameters: readonly (readonly [string | undefined, string, Schema])[] = [
+    [shape.fieldsParameter, 'Only these fields; a dotted path selects a field of a nested object.', known],
+    [
+      shape.omitParameter,
+      'All fields except these; a dotted path selects a field of a nested object.',
+      known,
+    ],
+    [
+      shape.expandParameter,
+      'Related objects in place of their keys and links, if the caller may see them.',
+      { enum: expandablePaths(shape.expandable) },
+    ],
+  ];
+  return parameters.flatMap(([name, description, names]) => {
+    const schema: Schema = { type: 'array', items: { type: 'string', ...names } };
+    return name === undefined ? [] : [describeParameter('query', name, { description, schema })];
+  });
+}
+
+/** A strict model rejects unknown names, unless a custom serializer has names of its own. */
+function fieldNamesSchema({ strict, fields, serializer }: Resource): Schema {
+  if (!strict || serializer.represent !== ModelSerializer.prototype.represent) return {};
+  return { pattern: `^${patternOf(fields)}$` };
+}
+
+/** Names after a relation are not restricted. */
+function patternOf(fields: readonly Field[]): string {
+  const patterns = fields
+    .filter(({ readable }) => readable)
+    .map((field) => {
+      const name = field.name.replaceAll('$', '\\$');
+      if ('relation' in field) return `${name}(\\..+)?`;
+      return field.kind === 'embedded' ? `${name}(\\.${patternOf(field.fields)})?` : name;
+    });
+  return `(${patterns.join('|')})`;
+}
+
+function expandablePaths(expandable: Expandable, within = ''): readonly string[] {
+  return [...expandable].flatMap(([name, nested]) => [
+    within + name,
+    ...expandablePaths(nested, `${within}${name}.`),
+  ]);
+}
+
+/** The query parameter that adds the labels of related objects. */
+function labelsParameters({ labelsParameter }: Resource): readonly Parameter[] {
+  if (labelsParameter === undefined) return [];
+  return [
+    describeParameter('query', labelsParameter, {
+      description: `\`${LABELS_MEMBER}\` adds the labels of related objects that the caller may see.`,
+      schema: { type: 'string', enum: [LABELS_MEMBER] },
+    }),
+  ];
+}
+
+function formatParameters(described: DescribedRoute): readonly Parameter[] {
+  const formats = formatsOf(described).map(({ format }) => format);
+  if (formats.length === 0) return [];
+  return [
+    describeParameter('query', parameterName(FORMAT_PARAMETER, described.route.resource), {
+      schema: { type: 'string', enum: ['json', ...formats] },
+      description: 'The format of the response; it has precedence over the Accept header.',
+    }),
+  ];
+}
+
+/** The header parameters of conditional requests. */
+function conditionParameters(described: DescribedRoute): readonly Parameter[] {
+  const { operation, route } = described;
+  if (!isConditional(described) || operation === 'create') return [];
+  const required = route.resource.conditional?.require === true ? ' One of the conditions must be said.' : '';
+  const conditions: Readonly<Record<string, string>> =
+    operation === 'retrieve'
+      ? { 'If-None-Match': 'An ETag that the caller has: 304 where the object is still in that state.' }
+      : {
+          'If-Match': `The ETag of the state that is meant: 412 where the object is in another one.${required}`,
+          'If-Unmodified-Since':
+            'A date behind which the object was not changed, where If-Match is left out: else 412.',
+        };
+  const schema: Schema = { type: 'string', maxLength: MAX_PRECONDITION };
+  return Object.entries(conditions).map(([name, description]) =>
+    describeParameter('header', name, { schema, description }),
+  );
+}
+
+/** The idempotency key. With quotes it is longer, and each character may be escaped. */
+function keyParameters(described: DescribedRoute): readonly Parameter[] {
+  if (!isRepeatable(described)) return [];
+  const parameter = describeParameter('header', 'Idempotency-Key', {
+    schema: { type: 'string', minLength: 1, maxLength: 2 * MAX_IDEMPOTENCY_KEY + 2 },
+    description:
+      'A unique key for each new object, such as a UUID. A repeated request with the same key does not create the object again.',
+  });
+  return [{ ...parameter, required: described.route.resource.idempotency?.require === true }];
+}

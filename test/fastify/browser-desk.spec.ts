@@ -1,3 +1,0 @@
-// @tags http
-import './on-fastify.js';
-import '../browser/desk.spec.js';

@@ -1,3 +1,0 @@
-// @tags http
-import './on-fastify.js';
-import '../browser/tour.spec.js';

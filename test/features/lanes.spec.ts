@@ -1,0 +1,296 @@
+// @tags db nest
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { ModelSerializer, ResourceController, Restify, RestifyController } from 'nestjs-restify';
+import type { Representation, Row, RepresentContext } from 'nestjs-restify';
+import { AfterLoad, BeforeInsert, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { EntitySubscriberInterface } from 'typeorm';
+import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
+import type { LaneRow } from '../../src/execution/lane-table.js';
+import type { RestServer } from '../../src/http/rest-server.js';
+import { describeLanes } from '../../src/nest/describe-lanes.js';
+import { REST_SERVER } from '../../src/nest/tokens.js';
+import { StatementLog } from '../faults/statement-log.js';
+import { onEachDatabase } from '../support/each-database.js';
+import { startApp } from '../support/start-app.js';
+import type { StartedApp } from '../support/start-app.js';
+import type { TestDatabase } from '../support/databases.js';
+
+abstract class Named {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() name: string;
+}
+
+@Restify({ app: 'lanes', bulk: true })
+@Entity('lanes_plain')
+class Plain extends Named {}
+
+@Restify('lanes')
+@Entity('lanes_hooked')
+class Hooked extends Named {}
+
+@RestifyController(Hooked)
+class HookedController extends ResourceController<Hooked> {
+  override beforeWrite(): void {
+    // Takes part in each write.
+  }
+}
+
+@Restify('lanes')
+@Entity('lanes_heard')
+class Heard extends Named {
+  @BeforeInsert()
+  begin(): void {
+    // Takes part in each INSERT.
+  }
+}
+
+@Restify('lanes')
+@Entity('lanes_triggered')
+class Triggered extends Named {}
+
+@Restify('lanes')
+@Entity('lanes_weighed')
+class Weighed extends Named {
+  @Column({ type: 'float' }) weight: number;
+}
+
+@Restify('lanes')
+@Entity('lanes_loaded')
+class Loaded extends Named {
+  @AfterLoad()
+  mark(): void {
+    this.name = `${this.name}!`;
+  }
+}
+
+@Restify({ app: 'lanes', computed: { loud: (entity: Computed) => entity.name.toUpperCase() } })
+@Entity('lanes_computed')
+class Computed extends Named {}
+
+@Restify('lanes')
+@Entity('lanes_transformed')
+class Transformed extends Named {
+  @Column({
+    type: 'varchar',
+    transformer: { from: (text: string) => text.toLowerCase(), to: (text: string) => text },
+  })
+  code: string;
+}
+
+class Short extends ModelSerializer {
+  override represent(row: Row, context: RepresentContext): Representation {
+    return { name: super.represent(row, context).name };
+  }
+}
+
+@Restify({ app: 'lanes', serializer: Short })
+@Entity('lanes_serialized')
+class Serialized extends Named {}
+
+class Watch implements EntitySubscriberInterface {
+  listenTo(): typeof Plain {
+    return Plain;
+  }
+  afterLoad(): void {
+    // Sees the entity.
+  }
+}
+
+const ENTITIES = [Plain, Hooked, Heard, Triggered, Weighed, Loaded, Computed, Transformed, Serialized];
+
+const TRIGGERS: Readonly<Record<TestDatabase['name'], readonly string[]>> = {
+  sqlite: [
+    'CREATE TRIGGER lanes_trigger AFTER UPDATE ON lanes_triggered BEGIN UPDATE lanes_plain SET name = name WHERE 1 = 0; END',
+  ],
+  postgres: [
+    'CREATE FUNCTION lanes_function() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+    'CREATE TRIGGER lanes_trigger BEFORE INSERT OR UPDATE ON lanes_triggered FOR EACH ROW EXECUTE FUNCTION lanes_function()',
+  ],
+  mariadb: [
+    'CREATE TRIGGER lanes_trigger BEFORE INSERT ON lanes_triggered FOR EACH ROW SET NEW.name = NEW.name',
+  ],
+};
+
+onEachDatabase('the lanes of operations', (database) => {
+  const log = new StatementLog();
+  const debugged: string[] = [];
+  const ignore = (): void => undefined;
+  let started: StartedApp;
+
+  beforeAll(async () => {
+    started = await startApp({
+      compare: false,
+      entities: ENTITIES,
+      controllers: [HookedController],
+      database,
+      dataSource: { logging: true, logger: log },
+      nest: {
+        logger: {
+          log: ignore,
+          warn: ignore,
+          error: ignore,
+          debug: (text: unknown) => debugged.push(String(text)),
+        },
+      },
+    });
+    const row = { name: 'a', weight: 1.5, code: 'X' };
+    for (const entity of ENTITIES) await started.dataSource.getRepository<object>(entity).insert(row);
+    for (const sql of TRIGGERS[database.name]) await started.dataSource.query(sql);
+  });
+  beforeEach(() => {
+    log.clear();
+  });
+  afterAll(() => started.close());
+
+  function lanesNow(): readonly LaneRow[] {
+    return started.app.get<RestServer>(REST_SERVER).prefixes.flatMap(({ api, pipeline }) => {
+      const { adapter } = pipeline.services;
+      if (!(adapter instanceof TypeOrmAdapter)) throw new Error('Another adapter.');
+      return describeLanes([...new Set(api.routes.map(({ resource }) => resource))], adapter);
+    });
+  }
+
+  function laneOf(entity: { readonly name: string }, operation: string): string {
+    const row = lanesNow().find((each) => each.model === entity.name && each.operation === operation);
+    return row ? `${row.lane}: ${row.reason}` : 'none';
+  }
+
+  /** The form of the statements of a GET: which of the three readers has run. */
+  async function readerOf(path: string): Promise<string> {
+    const response = await started.client.get(`/rest/v1/lanes/${path}`);
+    expect(response.status).toBe(200);
+    const { statements } = log;
+    if (statements.some((sql) => /AS "?`?entity_/.test(sql))) return 'entities';
+    return statements.some((sql) => /json_object|'\{"/.test(sql)) ? 'json' : 'rows';
+  }
+
+  const writesJson = database.name !== 'mariadb';
+  const PLAIN = writesJson
+    ? 'json: The database can write all fields.'
+    : 'rows: No statement writes the JSON of rows on mariadb.';
+
+  test.each<[{ readonly name: string }, string]>([
+    [Plain, PLAIN],
+    [Weighed, writesJson ? 'rows: The database cannot write the JSON of the field weight, float.' : PLAIN],
+    [Loaded, 'entities: The listener Loaded.mark runs after each entity is loaded.'],
+    [Computed, 'entities: The computed field loud is made of the entity.'],
+    [Transformed, 'entities: The transformer of the column code changes its values.'],
+    [Serialized, 'rows: The serializer Short runs for each row.'],
+  ])('reads of %p', async (entity, lane) => {
+    expect([laneOf(entity, 'list'), laneOf(entity, 'retrieve')]).toEqual([lane, lane]);
+    const path = entity.name.toLowerCase();
+    const [expected] = lane.split(':');
+    expect(await readerOf(`${path}/`)).toBe(expected);
+    log.clear();
+    expect(await readerOf(`${path}/1/`)).toBe(expected);
+  });
+
+  test('reads change their lane while a subscriber is added', async () => {
+    const { subscribers } = started.dataSource;
+    const watch = new Watch();
+    subscribers.push(watch);
+    try {
+      expect(laneOf(Plain, 'list')).toBe('entities: The subscriber Watch sees each entity that is loaded.');
+      expect(await readerOf('plain/')).toBe('entities');
+    } finally {
+      subscribers.splice(subscribers.indexOf(watch), 1);
+    }
+    log.clear();
+    expect(laneOf(Plain, 'list')).toBe(PLAIN);
+    expect(await readerOf('plain/')).toBe(writesJson ? 'json' : 'rows');
+  });
+
+  const DELETED = 'entities: Each deletion of one row loads its entity.';
+  const DIRECT = 'direct: One statement writes the row and returns it.';
+  /** Changes on MariaDB. */
+  const UNCHANGED = 'entities: No statement returns the row that it has changed on mariadb.';
+  const changes = (lane: string): string => (database.name === 'mariadb' ? UNCHANGED : lane);
+
+  /** The form of the statements of a write: which of the two writers has run. */
+  function writerNow(): string {
+    const { statements } = log;
+    const isOne = statements.length === 1 && statements[0]?.includes(' RETURNING ') === true;
+    const isTransaction = statements.some((sql) => /^(START|BEGIN)\b/.test(sql));
+    return isOne && !isTransaction ? 'direct' : 'entities';
+  }
+
+  async function writersOf(entity: { readonly name: string }): Promise<readonly string[]> {
+    const path = `/rest/v1/lanes/${entity.name.toLowerCase()}/`;
+    const body = { name: 'b', weight: 1, code: 'Y' };
+    // The first write that could be direct asks for triggers.
+    await started.client.post(path, body);
+    await started.client.patch(`${path}1/`, { name: 'a' });
+    const writers: string[] = [];
+    log.clear();
+    expect((await started.client.post(path, body)).status).toBe(201);
+    writers.push(writerNow());
+    log.clear();
+    expect((await started.client.patch(`${path}1/`, { name: 'c' })).status).toBe(200);
+    writers.push(writerNow());
+    return writers;
+  }
+
+  const BOTH = (lane: string): readonly string[] => [lane, lane];
+  const LIVE = (lane: string): readonly string[] => [lane, changes(lane)];
+  test.each<[{ readonly name: string }, readonly string[]]>([
+    [Plain, LIVE(DIRECT)],
+    [Hooked, LIVE('entities: A hook of the controller class runs inside of the transaction.')],
+    [Heard, ['entities: The listener Heard.begin runs at each INSERT.', changes(DIRECT)]],
+    [
+      Triggered,
+      LIVE(
+        'entities: The table lanes_triggered has triggers or rules, or each session is set up before its writes.',
+      ),
+    ],
+    [Weighed, LIVE(DIRECT)],
+    [Loaded, BOTH('entities: The listener Loaded.mark runs after the entity is loaded.')],
+    [Computed, BOTH('entities: The value of the field loud in the response is no column of the row.')],
+    [Transformed, BOTH('entities: The column code has a transformer or an expression.')],
+    [Serialized, LIVE('entities: The response is made inside of the transaction.')],
+  ])('writes of %p', async (entity, lanes) => {
+    const writers = await writersOf(entity);
+    expect([laneOf(entity, 'create'), laneOf(entity, 'partialUpdate'), laneOf(entity, 'destroy')]).toEqual([
+      ...lanes,
+      DELETED,
+    ]);
+    expect(writers).toEqual(lanes.map((lane) => lane.split(':')[0]));
+  });
+
+  test('writes and bulk deletions change their lane while a subscriber is added', async () => {
+    const { subscribers } = started.dataSource;
+    const watch = new Watch();
+    subscribers.push(watch);
+    try {
+      expect(laneOf(Plain, 'create')).toBe('entities: The subscriber Watch sees the writes of the entity.');
+      expect(laneOf(Plain, 'bulk destroy')).toBe(
+        'entities: The subscriber Watch sees each row that is deleted.',
+      );
+      expect(await writersOf(Plain)).toEqual(['entities', 'entities']);
+    } finally {
+      subscribers.splice(subscribers.indexOf(watch), 1);
+    }
+    expect(laneOf(Plain, 'bulk destroy')).toBe('together: Nothing runs for each row that is deleted.');
+    expect((await writersOf(Plain))[0]).toBe('direct');
+  });
+
+  test('a bulk deletion runs one statement for its rows', async () => {
+    const ids = (await started.dataSource.getRepository(Plain).find({ where: { name: 'b' } })).map(
+      ({ id }) => id,
+    );
+    expect(ids.length).toBeGreaterThan(2);
+    log.clear();
+    const response = await started.client.delete(`/rest/v1/lanes/plain/?keys=${ids.join(',')}`);
+    expect(response.status).toBe(204);
+    expect(log.statements.filter((sql) => sql.startsWith('DELETE '))).toHaveLength(1);
+  });
+
+  test('a debug line at start has the table', () => {
+    const table = debugged.find((text) => text.startsWith('Lanes of rest/v1/'));
+    expect(table).toMatch(
+      /^Computed +list, retrieve +entities +The computed field loud is made of the entity\.$/m,
+    );
+    expect(table).toMatch(/^Plain +bulk destroy +together +Nothing runs for each row that is deleted\.$/m);
+    const models = (table?.split('\n').slice(1) ?? []).map((line) => line.split(' ')[0]);
+    expect(new Set(models)).toEqual(new Set(ENTITIES.map(({ name }) => name)));
+  });
+});
