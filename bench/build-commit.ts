@@ -27,7 +27,8 @@ export function buildCommit(commit: string): string {
   for (const packages of ['node_modules', 'bench/node_modules'])
     symlinkSync(join(ROOT, packages), join(folder, packages));
   run('npm', ['run', '--silent', 'build'], folder);
-  run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench'], folder);
+  // The types were checked with this commit's package: another one may have its declarations elsewhere.
+  run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench', '--noCheck'], folder);
   return folder;
 }
 
