@@ -20,6 +20,7 @@ const WEAK_KEYS = {
   ],
   'data sources, their metadata, and connections of their drivers': [
     'src/adapters/typeorm/connection/*.ts',
+    'src/execution/connection/*.ts',
     'src/adapters/typeorm/table-metadata.ts',
     'src/adapters/typeorm/write/write-facts.ts',
     'src/adapters/typeorm/write/trees/tree-shapes.ts',

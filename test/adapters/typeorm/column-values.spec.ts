@@ -1,6 +1,6 @@
 // @tags db nest
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { PagePace } from '../../../src/adapters/typeorm/read/list-pages.js';
+import { PagePace } from '../../../src/execution/read/list-pages.js';
 import { comparisonsOf, kindEntity, KINDS, lookupsOf } from '../../support/column-kinds.js';
 import { connectAdapter } from '../../support/connect-adapter.js';
 import type { ConnectedAdapter } from '../../support/connect-adapter.js';

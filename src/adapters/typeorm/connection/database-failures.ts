@@ -11,8 +11,8 @@ import type { Emitter, EmittingPool } from '../../../internals/mysql2.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
-import { isClientClosed } from './running-reads.js';
-import type { Reading } from './running-reads.js';
+import { isClientClosed } from '../../../execution/connection/running-reads.js';
+import type { Reading } from '../../../execution/connection/running-reads.js';
 
 /** Classifies the errors of one data source's statements: which can be retried, and what the client receives for the others. */
 export class DatabaseFailures {

@@ -4,7 +4,7 @@ import { evictOldest } from '../../../core/evict-oldest.js';
 import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Records, Statement } from '../../../sql/statement.js';
-import { runOnPostgres } from './postgres-query.js';
+import { runOnPostgres } from '../../../execution/connection/postgres-query.js';
 import { isLocked } from './sqlite-connection.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 

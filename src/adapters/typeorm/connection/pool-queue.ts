@@ -4,9 +4,9 @@ import { isPromise } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { NO_POSITION, UnorderedSet } from '../../../core/unordered-set.js';
 import type { UnorderedSetMember } from '../../../core/unordered-set.js';
-import type { AcquireDeadlines } from './acquire-timeout.js';
-import { AsyncContext } from './async-context.js';
-import type { ReadFrom, Reading } from './running-reads.js';
+import type { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
+import { AsyncContext } from '../../../execution/connection/async-context.js';
+import type { ReadFrom, Reading } from '../../../execution/connection/running-reads.js';
 
 /**
  * The smallest pool of which one connection is reserved: of a smaller one, a caller would be left with one connection

@@ -2,8 +2,8 @@ import type { DataSource } from 'typeorm';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { PassedConnection, Permit } from './pool-queue.js';
 import { connectionFailure, OWN_ACQUIRE_LISTENERS } from './database-failures.js';
-import type { CancellableReads, Reading, RunningRead } from './running-reads.js';
-import type { AcquireDeadlines } from './acquire-timeout.js';
+import type { CancellableReads, Reading, RunningRead } from '../../../execution/connection/running-reads.js';
+import type { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
 
 interface PoolLimits {
   readonly maxUses?: number;

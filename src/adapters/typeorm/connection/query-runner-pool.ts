@@ -1,13 +1,13 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import type { CancellableReads, Reading, RunningRead } from './running-reads.js';
+import type { CancellableReads, Reading, RunningRead } from '../../../execution/connection/running-reads.js';
 import { connectionFailure } from './database-failures.js';
 import type { ConnectionErrors } from './database-failures.js';
 import { correctQueries, exactDays, exactStamps } from './corrected-runner.js';
 import type { QueryCorrections } from './corrected-runner.js';
 import type { Permit, PoolQueues } from './pool-queue.js';
 import type { SqliteConnection } from './sqlite-connection.js';
-import type { AcquireDeadlines } from './acquire-timeout.js';
+import type { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
 
 /** A connection for one statement, and the query runner that holds it, if any. */
 export type SingleUseRunner = Pick<PooledRunner, 'connection'> & { readonly runner?: QueryRunner };

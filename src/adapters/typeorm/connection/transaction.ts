@@ -2,10 +2,10 @@ import type { DataSource, QueryRunner, EntityManager } from 'typeorm';
 import { probeDepth, savepointAt } from '../../../internals/typeorm.js';
 import type { SqliteRunner, TransactionState } from '../../../internals/typeorm.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { AsyncContext } from './async-context.js';
+import { AsyncContext } from '../../../execution/connection/async-context.js';
 import type { DatabaseFailures } from './database-failures.js';
 import type { PooledRunner } from './query-runner-pool.js';
-import { pause } from './retry-budget.js';
+import { pause } from '../../../execution/connection/retry-budget.js';
 import { prepareJoinedSession, prepareSession } from './session.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 

@@ -16,8 +16,8 @@ import { decodeRecord, readColumns, selectList } from '../../../sql/query-scope.
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { insertStoredJson } from '../../../sql/stored-json.js';
-import { iteratePages } from './list-pages.js';
-import type { ListPage } from './list-pages.js';
+import { iteratePages } from '../../../execution/read/list-pages.js';
+import type { ListPage } from '../../../execution/read/list-pages.js';
 import { NO_ROWS } from './row-reader.js';
 import type { RowReader } from './row-reader.js';
 

@@ -11,7 +11,7 @@ import type { Statement } from '../../../sql/statement.js';
 import { labelStatement, MAX_PARAMETERS } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Tables } from '../table-metadata.js';
-import type { ReadFrom } from '../connection/running-reads.js';
+import type { ReadFrom } from '../../../execution/connection/running-reads.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { ReferencedValues } from '../write/entity-values.js';
 

@@ -28,7 +28,7 @@ import type { Records, Statement } from '../../../sql/statement.js';
 import type { ConnectionManager } from '../connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
 import { EntityLoader } from './entity-loader.js';
-import { charactersOf, PageSize } from './list-pages.js';
+import { charactersOf, PageSize } from '../../../execution/read/list-pages.js';
 import { ReadChoices } from './read-facts.js';
 
 /** A keyset page of a list: with an index on the order and the key, no page costs more for its position. */

@@ -1,6 +1,6 @@
-import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
-import { NO_POSITION, UnorderedSet } from '../../../core/unordered-set.js';
-import type { UnorderedSetMember } from '../../../core/unordered-set.js';
+import { DatabaseUnavailable } from '../../core/errors/http-exceptions.js';
+import { NO_POSITION, UnorderedSet } from '../../core/unordered-set.js';
+import type { UnorderedSetMember } from '../../core/unordered-set.js';
 
 /**
  * A pending acquisition and its deadline, a time of the monotonic `performance.now()` in milliseconds: the wall clock

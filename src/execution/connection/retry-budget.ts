@@ -1,4 +1,4 @@
-import type { DatabaseError } from '../../../sql/dialects/dialect.js';
+import type { DatabaseError } from '../../sql/dialects/dialect.js';
 
 /** The maximum number of attempts after conflicts, before the client receives a 503 and has to retry itself. */
 const MAX_CONFLICT_ATTEMPTS = 5;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Records, Statement, StatementLabel } from '../../../sql/statement.js';
+import type { Records, Statement, StatementLabel } from '../../sql/statement.js';
 
 /** The part of pg's client that is used. A replacement of pg, such as a database in memory, may have no more than this. */
 interface PostgresClient {

@@ -1,8 +1,8 @@
-import type { Requester } from '../../../core/query/plan.js';
-import { ClientClosedRequest } from '../../../core/errors/http-exceptions.js';
-import { NO_POSITION, UnorderedSet } from '../../../core/unordered-set.js';
-import type { UnorderedSetMember } from '../../../core/unordered-set.js';
-import type { Dialect, StatementCanceller } from '../../../sql/dialects/dialect.js';
+import type { Requester } from '../../core/query/plan.js';
+import { ClientClosedRequest } from '../../core/errors/http-exceptions.js';
+import { NO_POSITION, UnorderedSet } from '../../core/unordered-set.js';
+import type { UnorderedSetMember } from '../../core/unordered-set.js';
+import type { Dialect, StatementCanceller } from '../../sql/dialects/dialect.js';
 
 /** The interval of the checks in milliseconds. */
 const CHECK_INTERVAL = 50;

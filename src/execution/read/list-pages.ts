@@ -1,8 +1,8 @@
-import { PAGE_CHARACTERS, PAGE_ROWS } from '../../../core/schema/limits.js';
-import { BlockingTime, MAX_BLOCKING_MILLISECONDS, nextTurn } from '../../../core/event-loop.js';
-import type { MaybePromise } from '../../../core/maybe-promise.js';
-import { DONE, TextPieces } from '../../../core/values/text-pieces.js';
-import type { Records } from '../../../sql/statement.js';
+import { PAGE_CHARACTERS, PAGE_ROWS } from '../../core/schema/limits.js';
+import { BlockingTime, MAX_BLOCKING_MILLISECONDS, nextTurn } from '../../core/event-loop.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import { DONE, TextPieces } from '../../core/values/text-pieces.js';
+import type { Records } from '../../sql/statement.js';
 
 /** The tolerated increase of the time per row in a shorter page. Beyond it, the time does not depend on the number of rows. */
 const MAX_SLOWDOWN = 1.3;
