@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { AsyncContext } from './async-context.js';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -12,7 +12,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
  * promise then has an id. In a process of its own, because the test runner enables such hooks, too.
  */
 const PROGRAM = `
-import { AsyncContext } from '../../adapters/typeorm/connection/src/adapters/typeorm/connection/async-context.ts';
+import { AsyncContext } from './src/execution/connection/async-context.ts';
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const areHooksCalled = () => Object.getOwnPropertySymbols(Promise.resolve()).length > 0;
 const context = new AsyncContext();
