@@ -150,7 +150,7 @@ export type {
 export { timingSafeEqual } from './features/authentication/credentials.js';
 
 export { ResourceController } from './nest/resource.controller.js';
-export type { Write } from './nest/resource.controller.js';
+export type { Write, WriteHooks } from './nest/resource.controller.js';
 export type { HookContext, WriteOperation } from './core/contracts/hooks.js';
 
 export type { ChoiceDescription, FieldDescription } from './core/contracts/field-description.js';

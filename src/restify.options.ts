@@ -5,6 +5,7 @@ import type { IdempotencyOptions } from './core/contracts/idempotency.js';
 import type { Pagination } from './core/contracts/pagination.js';
 import type { ParameterNames } from './core/schema/resource-schema.js';
 import type { ErrorListener, ErrorFormat } from './core/contracts/errors.js';
+import type { HookClass } from './core/contracts/hooks.js';
 import type { Renderer } from './core/contracts/renderer.js';
 import type { Hiding, PermissionExpression } from './core/contracts/permission.js';
 import type { GuardLike, InterceptorLike, PipeLike } from './core/contracts/enhancers.js';
@@ -67,6 +68,8 @@ export interface RestifyModuleOptions {
   readonly errorFormat?: ErrorFormat;
   /** A class that gets each error that the log gets, for error trackers. Default: none. */
   readonly onError?: InjectableClass<ErrorListener>;
+  /** Classes whose `beforeWrite` and `afterWrite` run in the writes of every model, before those of the model's own controller class. Default: none. */
+  readonly hooks?: readonly InjectableClass<HookClass>[];
   /** The default of models for whether clients select the fields of responses, with the parameter names and limits. Default: false. */
   readonly shape?: boolean | FieldSelectionOptions;
   /** The default of models for whether objects have an `ETag` and requests may be conditional. Default: false. */
@@ -131,6 +134,7 @@ export interface ResolvedOptions {
   readonly index: string | undefined;
   readonly errorFormat: ErrorFormat;
   readonly onError: InjectableClass<ErrorListener> | undefined;
+  readonly hooks: readonly InjectableClass<HookClass>[];
   /** Undefined without the page. */
   readonly browsable: BrowsableOptions | undefined;
   readonly refusalsHide: Hiding;
@@ -148,6 +152,7 @@ const DEFAULT_OPTIONS = {
   unknownEntities: 'warn',
   missingIndexRows: MISSING_INDEX_ROWS,
   errorFormat: 'drf',
+  hooks: [],
   browsable: false,
   refusalsHide: 'nothing',
 } satisfies RestifyModuleOptions;
@@ -166,6 +171,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     missingIndexRows,
     errorFormat,
     onError,
+    hooks,
     browsable,
     refusalsHide,
     ...shared
@@ -188,6 +194,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     index: index === false ? undefined : withoutSlashes(index ?? ''),
     errorFormat,
     onError,
+    hooks,
     browsable: browsable === true ? {} : browsable || undefined,
     refusalsHide,
     defaults: resolveDefaults(shared),

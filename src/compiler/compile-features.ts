@@ -27,7 +27,8 @@ export function compileFeatures(
   }: { parts: ResourceParts; target: object | undefined; entity: EntityDescription | undefined },
 ): void {
   const { hooks, scope } = parts.hooks(target);
-  shell.hooks = hooks;
+  // The pairs of a join table without an entity have no hooks.
+  shell.hooks = entity ? hooks : {};
   shell.objectLabel = compileLabel(options.label, shell);
   shell.description = options.description ?? '';
   shell.returnDeleted = options.returnDeleted;

@@ -77,7 +77,7 @@ export interface ResourceParts {
   interceptors(options: EffectiveOptions): readonly InterceptorLike[];
   /** `target` is the entity's class, if it has one. */
   piping(options: EffectiveOptions, target: object | undefined): Piping | undefined;
-  /** The hooks of an application's controller class in an entity's operations. */
+  /** The hooks of the prefix and of an application's controller class in an entity's operations. */
   hooks(target: object | undefined): {
     readonly hooks: ResourceHooks;
     readonly scope: Permission | undefined;

@@ -73,7 +73,7 @@ describe('the lane of a write', () => {
       'a hook',
       { hooks: { after: () => undefined } },
       undefined,
-      'entities: A hook of the controller class runs inside of the transaction.',
+      'entities: A hook runs inside of the transaction.',
     ],
     [
       'If-Match',
@@ -113,7 +113,7 @@ describe('the lane of a bulk deletion', () => {
       'a hook',
       [plan, { hooks: { before: () => undefined } }],
       undefined,
-      'entities: A hook of the controller class runs inside of the transaction.',
+      'entities: A hook runs inside of the transaction.',
     ],
     ['a subscriber', [plan, plan], 'Audit', 'entities: The subscriber Audit sees each row that is deleted.'],
   ])('of %s', (...[, plans, subscriber, expected]) => {

@@ -127,8 +127,8 @@ const LIVE_CAUSES = {
   },
   hook: {
     of: 'all',
-    what: '`beforeWrite` or `afterWrite` of a [controller class](overriding.md)',
-    because: 'A hook of the controller class runs inside of the transaction.',
+    what: '`beforeWrite` or `afterWrite` of a [controller class](overriding.md), or of `hooks` of `forRoot`',
+    because: 'A hook runs inside of the transaction.',
   },
   expectation: {
     of: 'all',

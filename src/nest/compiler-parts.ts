@@ -9,6 +9,7 @@ import type {
   PermissionExpression,
 } from '../core/contracts/permission.js';
 import type { ErrorListener } from '../core/contracts/errors.js';
+import type { ResourceHooks } from '../core/contracts/hooks.js';
 import type { FilterBackend } from '../core/contracts/filters.js';
 import { ActorPermissionSource, PermissionSource } from '../core/contracts/permission.js';
 import type { PipeLike, Piping } from '../core/contracts/enhancers.js';
@@ -26,7 +27,7 @@ import { DenialWatch } from '../features/permissions/denial-watch.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { resolveAuthentication, guardsOfAuthentication } from './authentication-guards.js';
 import type { BootContext } from './boot-context.js';
-import { controllerHooks } from './controller-hooks.js';
+import { controllerHooks, joinHooks, prefixHooks } from './controller-hooks.js';
 import { listedControllers } from './listed-controllers.js';
 import { resolveProvider } from './resolve-provider.js';
 
@@ -47,21 +48,27 @@ export async function resolveParts(
   instances: Map<unknown, unknown>,
 ): Promise<ResourceParts> {
   const problems: DeclarationProblem[] = [];
-  const make = async (type: InjectableClass<unknown>): Promise<void> => {
-    if (instances.has(type)) return;
+  const collect = async (step: () => Promise<unknown>): Promise<void> => {
     try {
-      instances.set(type, await resolveProvider(type, { moduleRef, modules }));
+      await step();
     } catch (error) {
       if (!(error instanceof DeclarationError)) throw error;
-      instances.set(type, undefined);
       problems.push(...error.problems);
     }
+  };
+  const make = async (type: InjectableClass<unknown>): Promise<void> => {
+    if (instances.has(type)) return;
+    instances.set(type, undefined);
+    await collect(async () => instances.set(type, await resolveProvider(type, { moduleRef, modules })));
   };
   const standard: readonly InjectableClass<unknown>[] = [...STANDARD_BACKENDS, ModelSerializer, AllowAny];
   const given = optionsIn(input);
   const throttled = given.some(({ throttle }) => throttle !== undefined);
   for (const type of [...standard, ...given.flatMap(classesOf), ...permissionsOfActions(input)])
     await make(type);
+  const first: ResourceHooks[] = [];
+  for (const type of options.hooks)
+    await collect(async () => first.push(await prefixHooks(type, { moduleRef, modules })));
   if (problems.length > 0) throw new DeclarationError(problems);
   const listed = listedControllers(modules);
   const got = <Instance>(type: InjectableClass<Instance>): Instance => instances.get(type) as Instance;
@@ -95,11 +102,13 @@ export async function resolveParts(
       compilePermission({ kind: 'all-of', permissions: options.permissions ?? [AllowAny] }, one),
     interceptors: (options) => (options.interceptors ?? []).map(got),
     piping: (options, target) => modelPipes((options.pipes ?? []).map(got), target),
-    hooks: (target) =>
-      controllerHooks(
+    hooks: (target) => {
+      const own = controllerHooks(
         listed.find(({ declaration }) => declaration.entity === target),
         moduleRef,
-      ),
+      );
+      return { ...own, hooks: joinHooks(first, own.hooks) };
+    },
     ...(throttled ? { counter: await loadCounter((token) => findProvider(token, moduleRef)) } : {}),
     permissions: (permissions) => compilePermission({ kind: 'all-of', permissions }, one),
     refusalsThrottled: options.authenticationThrottle !== false,

@@ -33,17 +33,21 @@ export async function resolveProvider(
   }
   const token = type as unknown as Type;
   const wrapper = findWrapper(token, modules);
-  const isRequestScoped = wrapper ? !wrapper.isDependencyTreeStatic() : scopeOf(token) === Scope.REQUEST;
-  if (isRequestScoped) throw severalInstances(token, 'request');
-  if (wrapper?.isTransient === true) throw severalInstances(token, 'class that injects it');
+  if (wrapper?.isDependencyTreeStatic() === false) throw severalInstances(token, 'request');
+  rejectTransient(token, wrapper);
   return wrapper ? lazyProvider(token, wrapper) : await createInstance(token, moduleRef);
+}
+
+/** @throws DeclarationError for a class of which there are several instances, even for one request. */
+export function rejectTransient(token: Type, wrapper: InstanceWrapper | undefined): void {
+  if (wrapper?.isTransient === true) throw severalInstances(token, 'class that injects it');
 }
 
 /**
  * The application's provider of a class, as `ModuleRef.get` finds it: the last one, also of a guard that a controller uses,
  * which `overrideGuard` of a test replaces.
  */
-function findWrapper(token: Type, modules: ModulesContainer): InstanceWrapper | undefined {
+export function findWrapper(token: Type, modules: ModulesContainer): InstanceWrapper | undefined {
   const all = [...modules.values()];
   if (!all.some(({ providers }) => providers.has(token))) return undefined;
   return all
@@ -69,7 +73,8 @@ function scopeOf(token: Type): Scope | undefined {
 }
 
 /** Creates an instance of a class that no module provides; its dependencies must be global. */
-async function createInstance(token: Type, moduleRef: ModuleRef): Promise<unknown> {
+export async function createInstance(token: Type, moduleRef: ModuleRef): Promise<unknown> {
+  if (scopeOf(token) === Scope.REQUEST) throw severalInstances(token, 'request');
   try {
     return await moduleRef.create<unknown>(token);
   } catch (error) {

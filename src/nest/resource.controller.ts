@@ -13,8 +13,8 @@ type AnyArgument = any;
 /** A write in progress, inside its transaction. */
 export interface Write<Entity extends object = object> extends Omit<WriteContext, 'entity' | 'transaction'> {
   /**
-   * Before a write: the entity that will be written, which may still be modified. After a write: the written entity. Forward
-   * relations contain only the related key; relations of a deleted row are not loaded.
+   * Before a write: the entity that will be written, which may still be modified, or that will be deleted. After a write: the
+   * same object, with the values that were written. Forward relations contain only the related key.
    */
   readonly entity: Entity;
   /** The entity manager of the transaction. Another one would not see the write; on SQLite, there is no other. */
@@ -80,6 +80,9 @@ export abstract class ResourceController<Entity extends object = object> {
   /** Called after the row has been written, before the commit. An error rolls the write back and becomes the response. */
   afterWrite?(write: Write<Entity>): void | Promise<void>;
 }
+
+/** The hooks of a class in `hooks` of `forRoot`, which run in the writes of every model. It has at least one of them. */
+export type WriteHooks = Pick<ResourceController, 'beforeWrite' | 'afterWrite'>;
 
 async function runGenerated(operation: Operation, request: unknown, body?: unknown): Promise<unknown> {
   const operate = getOperate(request);

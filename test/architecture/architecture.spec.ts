@@ -434,6 +434,7 @@ const EXPORTED_TYPES = [
   'UrlParameters',
   'VerifyBasic',
   'Write',
+  'WriteHooks',
   'WriteOperation',
   'ErrorContext',
   'ErrorFormat',

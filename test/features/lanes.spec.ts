@@ -234,7 +234,7 @@ onEachDatabase('the lanes of operations', (database) => {
   const LIVE = (lane: string): readonly string[] => [lane, changes(lane)];
   test.each<[{ readonly name: string }, readonly string[]]>([
     [Plain, LIVE(DIRECT)],
-    [Hooked, LIVE('entities: A hook of the controller class runs inside of the transaction.')],
+    [Hooked, LIVE('entities: A hook runs inside of the transaction.')],
     [Heard, ['entities: The listener Heard.begin runs at each INSERT.', changes(DIRECT)]],
     [
       Triggered,

@@ -10,6 +10,7 @@ import {
 import type { RestifyOptions } from '../../decorators/model-options.js';
 import type { RestifyModuleOptions, SharedOption } from '../../restify.options.js';
 import { browsable } from './browsable-kind.js';
+import { hookClasses } from './hook-classes.js';
 import {
   aClass,
   anything,
@@ -197,6 +198,7 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionR
     ),
   ),
   onError: early(aClass),
+  hooks: early(hookClasses),
   browsable: early(browsable),
   refusalsHide: lateNotNull(
     check(

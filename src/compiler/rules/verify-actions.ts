@@ -1,6 +1,6 @@
 import { HOOK_NAMES, NESTED_ACTION_KINDS } from '../../decorators/action.decorator.js';
 import type { ActionDeclaration, ControllerDeclaration } from '../../decorators/action.decorator.js';
-import { didYouMean, editDistance } from '../../core/errors/declaration-error.js';
+import { didYouMean } from '../../core/errors/declaration-error.js';
 import { KEY_PARAMETER } from '../../core/schema/action.js';
 import type { ActionRouteKind, KeyParameter } from '../../core/schema/action.js';
 import { linksOf } from '../../core/schema/field.js';
@@ -11,6 +11,7 @@ import { METADATA } from '../../internals/nest.js';
 import { nestedKind } from '../compile-actions.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput } from '../compiler-input.js';
+import { misspeltNames } from './hook-classes.js';
 import { problem } from './problems.js';
 import type { Problems } from './problems.js';
 
@@ -90,14 +91,9 @@ export function* noMethods(controller: string, properties: readonly string[]): P
 
 /** Rejects a method that would never be called as the hook that it is meant to be. An action may have any name. */
 function* misspeltHooks({ name, hooks, methods, actions }: ControllerDeclaration): Problems {
-  for (const hook of HOOK_NAMES)
-    for (const method of hooks.includes(hook) ? [] : methods)
-      if (editDistance(method, hook) === 1 && !actions.some((each) => each.method === method))
-        yield problem(
-          `${name}.${method}`,
-          'it is no hook, and is called by nothing here',
-          `Did you mean "${hook}"? Give a method of your own a name that is less like it.`,
-        );
+  for (const { method, ...flaw } of misspeltNames(HOOK_NAMES, { hooks, methods }))
+    if (!actions.some((each) => each.method === method))
+      yield problem(`${name}.${method}`, flaw.what, flaw.repair);
 }
 
 /** Rejects a method that replaces a missing operation, which would never run, or that is an action as well. */

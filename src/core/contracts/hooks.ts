@@ -14,11 +14,21 @@ export interface HookContext {
 /** An operation that changes a row. */
 export type WriteOperation = Exclude<Operation, 'list' | 'retrieve'>;
 
-/** The context of one write, inside its transaction. */
-export interface WriteContext extends HookContext {
+/** What hooks know of one write. */
+export interface HookedWrite extends HookContext {
   readonly operation: WriteOperation;
-  /** The entity to be written. */
+  /** The entity to be written; afterwards the same object, as written. */
   readonly entity: object;
+}
+
+/** The hooks of a class for every model of a prefix. */
+export interface HookClass {
+  beforeWrite?(write: HookedWrite): void | Promise<void>;
+  afterWrite?(write: HookedWrite): void | Promise<void>;
+}
+
+/** The context of one write, inside its transaction. */
+export interface WriteContext extends HookedWrite {
   /** The ORM's transaction handle. */
   readonly transaction: object;
 }

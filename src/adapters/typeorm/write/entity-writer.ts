@@ -249,6 +249,7 @@ export class EntityWriter extends StepWriter {
     const identity = this.entities.changedKey(entity, change.identity);
     const precise = this.precise?.ofUpdated(entity, plan.values, stored) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
+    if (plan.hooks.after) await this.entities.readComputed(entity, identity, runner);
     return this.completeWrite(plan, { entity, identity, runner });
   }
 

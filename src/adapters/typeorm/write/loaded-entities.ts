@@ -59,6 +59,17 @@ export class LoadedEntities {
     return entity;
   }
 
+  /** Assigns what an UPDATE has computed: the version, the date of the change, and generated columns. */
+  async readComputed(entity: ObjectLiteral, identity: readonly Json[], runner: QueryRunner): Promise<void> {
+    const columns = this.metadata.columns.filter(
+      (column) =>
+        column.isSelect && (column.isVersion || column.isUpdateDate || column.asExpression !== undefined),
+    );
+    const stored = columns.length > 0 ? await this.load(identity, runner) : null;
+    if (!stored) return;
+    for (const column of columns) column.setEntityValue(entity, column.getEntityValue(stored));
+  }
+
   /** Assigns the keys in embedded objects, which are created. */
   private async loadEmbeddedKeys(
     entity: ObjectLiteral,

@@ -1,0 +1,3 @@
+// @tags http
+import './on-fastify.js';
+import '../features/hooks-of-a-prefix.spec.js';
