@@ -88,6 +88,50 @@ export function probeDepth(queryRunner: object): number | undefined {
   return typeof depth === 'number' ? depth : undefined;
 }
 
+/** What is told of the transactions of one query runner. Depths count the transactions and savepoints that are open. */
+export interface TransactionObserver {
+  /** Before one begins, inside of so many others. */
+  begins(depth: number): void;
+  /** Before the COMMIT of the outermost one. Must not throw. */
+  beforeCommit(): Promise<void>;
+  /** After a method that ends the one at `depth`. `isOpen`: it has not ended it. Must not throw. */
+  ended(how: 'commit' | 'rollback', depth: number, isOpen: boolean): void;
+}
+
+type TransactionMethods = Readonly<
+  Record<
+    'startTransaction' | 'commitTransaction' | 'rollbackTransaction',
+    (...parameters: readonly unknown[]) => Promise<void>
+  >
+>;
+
+/**
+ * Replaces the documented methods of one query runner, of which the start has made sure that it counts its transactions. An error of
+ * COMMIT leaves `isTransactionActive` true, one of a subscriber after it false.
+ */
+export function observeTransactions(queryRunner: object, observer: TransactionObserver): void {
+  const runner = queryRunner as TransactionMethods & RunnerInternals;
+  const { startTransaction, commitTransaction, rollbackTransaction } = runner;
+  const end = async (how: 'commit' | 'rollback', run: () => Promise<void>): Promise<void> => {
+    const depth = runner.transactionDepth;
+    if (how === 'commit' && depth === 1) await observer.beforeCommit();
+    try {
+      await run();
+    } finally {
+      observer.ended(how, depth, depth > 1 ? runner.transactionDepth >= depth : runner.isTransactionActive);
+    }
+  };
+  const replaced: TransactionMethods = {
+    startTransaction: (...parameters) => {
+      observer.begins(runner.transactionDepth);
+      return startTransaction.apply(runner, [...parameters]);
+    },
+    commitTransaction: () => end('commit', () => commitTransaction.apply(runner)),
+    rollbackTransaction: () => end('rollback', () => rollbackTransaction.apply(runner)),
+  };
+  Object.assign(runner, replaced);
+}
+
 /** TypeORM's documented methods for transactions, in the order of `TRANSACTIONS`. */
 const STEPS = [
   'startTransaction',

@@ -178,6 +178,21 @@ export interface TransactionHooks {
 /** A callback inside the transaction that has written these rows, with their final values; an error rolls it back. */
 export type CompletedRows = (rows: readonly Row[], transaction: object) => Promise<void>;
 
+/** A write of one row: what the database does to other rows because of it is not part of it. */
+export interface Completed {
+  /** An upsert is what it became. */
+  readonly kind: 'create' | 'update' | 'delete';
+  readonly resource: ResourceSchema;
+  /** The values of the columns that identify the row in its table; of a change, those after it. */
+  readonly key: readonly Json[];
+}
+
+/** What is told of writes once they are committed. Made at start by what needs it: all writes of a transaction are told together. */
+export interface Recording {
+  /** Called after the COMMIT, in the order of the writes; what it throws is logged. */
+  committed(writes: readonly Completed[]): void;
+}
+
 /** What the plans of a new row and of an update have in common. */
 interface WrittenRow {
   readonly resource: ResourceSchema;
@@ -195,6 +210,7 @@ interface WrittenRow {
   readonly fixed: readonly ColumnValue[];
   readonly hooks: TransactionHooks;
   readonly completed?: CompletedRows | undefined;
+  readonly recording?: Recording | undefined;
 }
 
 export interface CreatePlan extends WrittenRow {
@@ -230,6 +246,7 @@ export interface DeletePlan {
   /** As in `UpdatePlan`. */
   readonly expected?: Expectation | undefined;
   readonly hooks: TransactionHooks;
+  readonly recording?: Recording | undefined;
 }
 
 /** Updates a row if it exists, else inserts it. */

@@ -15,6 +15,12 @@ export class AsyncContext<Value> {
     return this.running === 0 ? undefined : this.storage.getStore();
   }
 
+  /** Runs work outside of the context. */
+  exit(work: () => void): void {
+    if (this.running === 0) work();
+    else this.storage.exit(work);
+  }
+
   async run<Result>(value: Value, work: () => Promise<Result>): Promise<Result> {
     this.running += 1;
     try {

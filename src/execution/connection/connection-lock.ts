@@ -24,6 +24,11 @@ export class ConnectionLock {
     return this.oneConnection && this.active === undefined;
   }
 
+  /** Runs work of which the statements wait for the transaction of the current asynchronous context. */
+  runOutside(work: () => void): void {
+    this.context.exit(work);
+  }
+
   /** Runs statements outside of every transaction except the one of the current asynchronous context. */
   runShared<Result>(statements: () => Promise<Result>, deadlines: AcquireDeadlines): Promise<Result> {
     return this.active ? this.runSharedLater(statements, deadlines) : statements();

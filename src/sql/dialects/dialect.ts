@@ -91,6 +91,11 @@ export interface Dialect extends TextSyntax {
   /** Whether that clause has to name the main table of a join: the others are not locked, and the nullable side of an outer join cannot be. */
   readonly lockNamesTable: boolean;
   readonly session: SessionSetup | undefined;
+  /**
+   * A query that returns 1 in a transaction that has written, and 0 or an error in one that the database has rolled back. Undefined if
+   * the database does not say, or its connection is checked before each statement.
+   */
+  readonly openTransaction: string | undefined;
   /** What is inspected at start. */
   readonly settings: readonly SettingRule[];
   /** What tells servers that have the protocol of this database and another SQL; inspected before everything else. */

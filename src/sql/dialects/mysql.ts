@@ -55,6 +55,8 @@ export function mysql(
     concat: (first, second) => `CONCAT(${first}, ${second})`,
     lockTree: ({ table, key }) => `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 FOR UPDATE`,
     session: { query: 'SELECT @@SESSION.sql_mode AS c0', statements: strictMode },
+    // Of MariaDB only.
+    openTransaction: inserting && 'SELECT @@in_transaction AS c0',
     settings: mysqlSettings,
     otherServers: [],
     // The driver loads a DATE as a Date in its time zone, and a FLOAT with six digits.

@@ -29,6 +29,7 @@ export const postgres: Dialect = {
   concat: (first, second) => `${first} || ${second}`,
   lockTree: ({ table }, bindText) => `SELECT pg_advisory_xact_lock(hashtext(${bindText(table)}))`,
   session: { query: `SELECT current_setting('TimeZone') AS c0`, statements: processTimeZone },
+  openTransaction: 'SELECT CASE WHEN txid_current_if_assigned() IS NULL THEN 0 ELSE 1 END AS c0',
   settings: postgresSettings,
   otherServers: postgresServers,
   loadsExactly: () => true,

@@ -102,6 +102,7 @@ export const sqlite: Dialect = {
   concat: (first, second) => `${first} || ${second}`,
   lockTree: () => undefined,
   session: undefined,
+  openTransaction: undefined,
   settings: sqliteSettings,
   otherServers: [],
   loadsExactly: () => true,

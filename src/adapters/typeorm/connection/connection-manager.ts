@@ -1,10 +1,12 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Requester } from '../../../core/query/plan.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
 import { ConnectionLock } from '../../../execution/connection/connection-lock.js';
+import { CommittedWrites } from './committed-writes.js';
 import { SqliteConnection } from './sqlite-connection.js';
 import { ConnectionErrors, DatabaseFailures } from './database-failures.js';
 import { DriverQueries } from './driver-queries.js';
@@ -40,7 +42,24 @@ export interface ConnectionSettings extends ConnectionLimits {
   readonly reportError?: ReportError | undefined;
 }
 
+/** Called once a statement has written, with the query runner that has run it, if any. */
+export type Written = (records: Records, runner: QueryRunner | undefined) => void;
+
+function mapWritten(
+  written: MaybePromise<Records>,
+  { runner }: { readonly runner?: QueryRunner },
+  tell: Written | undefined,
+): MaybePromise<Records> {
+  if (!tell) return written;
+  return mapMaybe(written, (records) => {
+    tell(records, runner);
+    return records;
+  });
+}
+
 const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
+
+const NOT_TOLD = 'A write is committed, and what is told of it has failed';
 
 const AFTER_COMMIT = 'A write is committed, and afterTransactionCommit of a subscriber has failed';
 
@@ -62,6 +81,7 @@ export class ConnectionManager {
   private readonly transactions: TransactionParts;
   /** The transactions of the application in which operations run. */
   readonly joined: JoinedTransactions;
+  readonly committed: CommittedWrites;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -86,6 +106,14 @@ export class ConnectionManager {
     const { failures } = this;
     this.transactions = { dataSource, dialect, sqlite, failures, patience: limits.acquireTimeout };
     this.joined = new JoinedTransactions(this.transactions, failures);
+    this.committed = new CommittedWrites({
+      openTransaction: dialect.openTransaction,
+      isInTransaction: () => sqlite?.isInTransaction ?? false,
+      outside: (work) => {
+        lock.runOutside(work);
+      },
+      reportError: (error) => limits.reportError?.(error, { subject: NOT_TOLD, requester: undefined }),
+    });
   }
 
   /** The driver's pool, or undefined if subscribers listen to queries: only query runners notify them. */
@@ -206,23 +234,35 @@ export class ConnectionManager {
    * written then.
    * @throws the error of a duplicate value, with which nothing has been written either.
    */
-  write(statement: Statement, requester: Requester | undefined): MaybePromise<Records | undefined> {
+  write(
+    statement: Statement,
+    requester: Requester | undefined,
+    written?: Written,
+  ): MaybePromise<Records | undefined> {
     const acquired = this.lock.isFree ? this.direct.trySync() : undefined;
-    if (!acquired) return this.writeLater(statement, { from: 'primary', requester });
+    if (!acquired) return this.writeLater(statement, { from: 'primary', requester }, written);
     try {
-      return this.direct.recordsOf(acquired.connection, statement, acquired.runner);
+      return mapWritten(
+        this.direct.recordsOf(acquired.connection, statement, acquired.runner),
+        acquired,
+        written,
+      );
     } catch (error) {
       if (this.failures.kindOf(error) === 'locked')
-        return this.writeLater(statement, { from: 'primary', requester });
+        return this.writeLater(statement, { from: 'primary', requester }, written);
       this.failures.assertRejected(error);
       return undefined;
     }
   }
 
-  private async writeLater(statement: Statement, reading: Reading): Promise<Records | undefined> {
+  private async writeLater(
+    statement: Statement,
+    reading: Reading,
+    written?: Written,
+  ): Promise<Records | undefined> {
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
-        return await this.writeWaiting(statement, reading);
+        return await this.writeWaiting(statement, reading, written);
       } catch (error) {
         const isLocked = !this.joined.current && this.failures.kindOf(error) === 'locked';
         if (isLocked && (await attempts.retry('locked'))) continue;
@@ -232,13 +272,16 @@ export class ConnectionManager {
     }
   }
 
-  private writeWaiting(statement: Statement, reading: Reading): Promise<Records> {
+  private writeWaiting(statement: Statement, reading: Reading, written?: Written): Promise<Records> {
     const joined = this.joined.current;
-    if (joined) return this.joined.transact(joined, (runner) => this.records(runner, statement));
+    if (joined)
+      return this.joined.transact(joined, async (runner) =>
+        mapWritten(await this.records(runner, statement), { runner }, written),
+      );
     const pool = this.poolFor('primary');
     if (pool) {
       const use = (connection: unknown): MaybePromise<Records> =>
-        this.direct.recordsOf(connection, statement);
+        mapWritten(this.direct.recordsOf(connection, statement), {}, written);
       return this.queues.withPermit(
         reading,
         (permit) => withPooledConnection(pool, { use, permit, reading: undefined }, this.poolRules),
@@ -246,7 +289,7 @@ export class ConnectionManager {
       );
     }
     const use = async ({ runner, connection }: PooledRunner): Promise<Records> =>
-      this.direct.recordsOf(connection, statement, runner);
+      mapWritten(this.direct.recordsOf(connection, statement, runner), { runner }, written);
     const runsApplicationCode = this.direct.isWatched();
     return this.lock.runExclusive(
       () => this.runnerPool.acquire(reading, { use, isCancellable: false, runsApplicationCode }),

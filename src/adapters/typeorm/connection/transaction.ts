@@ -3,6 +3,7 @@ import { probeDepth, savepointAt } from '../../../internals/typeorm.js';
 import type { SqliteRunner, TransactionState } from '../../../internals/typeorm.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { AsyncContext } from '../../../execution/connection/async-context.js';
+import { forgetWritesAbove } from './committed-writes.js';
 import type { DatabaseFailures } from './database-failures.js';
 import type { PooledRunner } from './query-runner-pool.js';
 import { pause } from '../../../execution/connection/retry-budget.js';
@@ -212,8 +213,10 @@ class SqliteTransaction implements Transaction {
     }
   }
 
+  /** A COMMIT that the application runs as a statement is not seen: what has been written inside of that transaction is forgotten. */
   private restore(): void {
     this.runner.restore(this.previous);
+    forgetWritesAbove(this.queryRunner, this.previous.depth);
   }
 }
 

@@ -7,8 +7,9 @@ import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import { inSlices } from '../../../core/event-loop.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
 import { insertTogether } from './insert-together.js';
-import { runHook, NO_ERRORS } from './row-writer.js';
+import { identityOfRow, NO_ERRORS, recordWrite, runHook } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, WriterTools } from './row-writer.js';
 
 export const MISSING = 'missing';
@@ -20,27 +21,61 @@ export const DELETED = 'deleted';
  */
 export type StepOutcome = Row | typeof DELETED | typeof MISSING;
 
+/** The transaction of a batch. */
+interface BatchTransaction {
+  readonly runner: QueryRunner;
+  readonly plan: BatchPlan;
+  readonly connections: ConnectionManager;
+  readonly dialect: Dialect;
+  /** Whether new rows may be inserted together, and none is looked up again before it is written. */
+  readonly isTogether: boolean;
+}
+
+/** Called before each step, to locate a database error. */
+type Turn = (step: PreparableWrite<StepOutcome>, index: number) => void;
+
 /**
  * Executes the prepared steps of a batch in its transaction. It yields to the event loop between them, as a database with a
- * synchronous driver does not. `turn` is called before each step, to locate a database error.
+ * synchronous driver does not.
  */
 export async function writeEach(
   steps: readonly PreparableWrite<StepOutcome>[],
-  {
-    runner,
-    plan,
-    dialect,
-    isTogether,
-  }: {
-    readonly runner: QueryRunner;
-    readonly plan: BatchPlan;
-    readonly dialect: Dialect;
-    /** Whether new rows may be inserted together, and none is looked up again before it is written. */
-    readonly isTogether: boolean;
-  },
-  turn: (step: PreparableWrite<StepOutcome>, index: number) => void,
+  transaction: BatchTransaction,
+  turn: Turn,
 ): Promise<readonly Row[]> {
-  const { skipsMissing, completed } = plan;
+  const { runner, plan, connections, dialect, isTogether } = transaction;
+  const prepared = await prepareEach(steps, transaction, turn);
+  const written: Row[] = isTogether ? [...((await insertTogether(prepared, runner)) ?? [])] : [];
+  for (const [index, row] of written.entries()) recordStep(plan.steps[index], row, { runner, connections });
+  const remaining = written.length === 0 ? steps : [];
+  const stepErrors: BulkStepError[] = [];
+  for await (const [index, step] of inSlices(remaining.entries())) {
+    turn(step, index);
+    const isKnown = index === 0 || (isTogether && prepared[index]?.insertable !== undefined);
+    const current =
+      !isKnown && isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
+    const { outcome, errors } = await tryWrite(current);
+    if (typeof outcome === 'object') written.push(outcome);
+    if (outcome) recordStep(plan.steps[index], outcome, { runner, connections, identity: current?.identity });
+    stepErrors.push(outcome === MISSING && !plan.skipsMissing ? MISSING : errors);
+  }
+  throwStepErrors(stepErrors);
+  try {
+    await runHook(plan.completed, written, { runner, dialect });
+  } catch (error) {
+    throw isRestException(error)
+      ? new CompletionError('The last step of a batch failed', { cause: error })
+      : error;
+  }
+  return written;
+}
+
+/** Prepares the steps, and reports the errors of all of them together. */
+async function prepareEach(
+  steps: readonly PreparableWrite<StepOutcome>[],
+  { runner, plan }: BatchTransaction,
+  turn: Turn,
+): Promise<readonly PreparedWrite<StepOutcome>[]> {
   const prepared: PreparedWrite<StepOutcome>[] = [];
   for await (const [index, step] of inSlices(steps.entries())) {
     turn(step, index);
@@ -51,30 +86,21 @@ export async function writeEach(
         : await step.prepare(runner),
     );
   }
-  // The errors of all steps are reported together.
   if (stepErrorsOf(prepared, plan).some(isFailedStep))
     throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
-  const written: Row[] = isTogether ? [...((await insertTogether(prepared, runner)) ?? [])] : [];
-  const remaining = written.length === 0 ? steps : [];
-  const stepErrors: BulkStepError[] = [];
-  for await (const [index, step] of inSlices(remaining.entries())) {
-    turn(step, index);
-    const isKnown = index === 0 || (isTogether && prepared[index]?.insertable !== undefined);
-    const current =
-      !isKnown && isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
-    const { outcome, errors } = await tryWrite(current);
-    if (typeof outcome === 'object') written.push(outcome);
-    stepErrors.push(outcome === MISSING && !skipsMissing ? MISSING : errors);
-  }
-  throwStepErrors(stepErrors);
-  try {
-    await runHook(completed, written, { runner, dialect });
-  } catch (error) {
-    throw isRestException(error)
-      ? new CompletionError('The last step of a batch failed', { cause: error })
-      : error;
-  }
-  return written;
+  return prepared;
+}
+
+function recordStep(
+  step: Step | undefined,
+  outcome: StepOutcome,
+  { identity, ...at }: Parameters<typeof recordWrite>[2] & Pick<PreparedWrite<unknown>, 'identity'>,
+): void {
+  if (!step || step.kind === 'refused' || outcome === MISSING) return;
+  const key = outcome === DELETED ? identity : identityOfRow(outcome);
+  const plan =
+    step.kind === 'upsert' ? step[outcome === DELETED || outcome.changed ? 'update' : 'create'] : step;
+  recordWrite(plan, key, at);
 }
 
 /** An error after all steps, which is the error of none of them. */

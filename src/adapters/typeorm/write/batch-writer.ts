@@ -98,7 +98,7 @@ export class BatchWriter {
           await this.lockAll(plan, locked, runner);
           const rows = await writeEach(
             steps,
-            { runner, plan, dialect, isTogether: further === 0 },
+            { runner, plan, connections, dialect, isTogether: further === 0 },
             (step, index) => {
               progress.current = { step, index };
             },

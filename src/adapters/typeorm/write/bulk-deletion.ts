@@ -16,6 +16,7 @@ import { whereIdentity } from './entity-values.js';
 import { anyOf, chunksOf, keyTextOf, LockTogether, selectionOf } from './lock-together.js';
 import type { Compare, Identity, Selection } from './lock-together.js';
 import { inLockOrder, selectForDeletion } from './row-locks.js';
+import { recordWrite } from './row-writer.js';
 import type { DeleteTogether, WriterTools } from './row-writer.js';
 
 /** The number of rows that a statement has deleted is not that of the rows that were locked. */
@@ -47,6 +48,9 @@ export class BulkDeletion {
       if (missing.length > 0 && !skipsMissing)
         throw new BulkWriteError(new Map(missing.map((index) => [index, 'missing'])));
       for await (const identities of inSlices(chunksOf(found))) await this.delete(identities, runner);
+      const { connections } = this.tools;
+      const [plan] = plans;
+      if (plan?.recording) for (const identity of found) recordWrite(plan, identity, { runner, connections });
     };
   }
 

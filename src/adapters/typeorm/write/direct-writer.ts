@@ -10,6 +10,7 @@ import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { WriteChoice } from '../../../execution/choose-write.js';
 import type { Records, Statement } from '../../../sql/statement.js';
+import type { Written } from '../connection/connection-manager.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './direct-statements.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
@@ -21,8 +22,10 @@ import { expectedKeys } from './column-values.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import {
   hasErrors,
+  identityOfRow,
   prepared,
   preparedWithoutLock,
+  recordWrite,
   throwStepError,
   writeAlone,
   writeWithin,
@@ -187,7 +190,7 @@ export class DirectWriter implements RowWriter {
       if (hasErrors(found.errors) || !isDeepStrictEqual(found.referenced, expected.referenced))
         step = await general.prepareCreate(plan, found);
     }
-    return writeAlone(step, this.tools.connections, plan.requester);
+    return writeAlone(step, plan, this.tools.connections);
   }
 
   /** Updates a row whose entity is valid, if it is still in the state in which the validators have checked it. */
@@ -263,7 +266,7 @@ export class DirectWriter implements RowWriter {
    */
   private execute(
     statement: Statement,
-    { requester }: CreatePlan | UpdatePlan,
+    plan: CreatePlan | UpdatePlan,
     prepare: () => MaybePromise<PreparableWrite<Row | undefined>>,
   ): MaybePromise<Row | undefined> {
     const { connections } = this.tools;
@@ -275,13 +278,22 @@ export class DirectWriter implements RowWriter {
       throw await step.translateError(error);
     };
     try {
-      const written = mapMaybe(connections.write(statement, requester), (records) =>
+      const written = mapMaybe(connections.write(statement, plan.requester, this.record(plan)), (records) =>
         this.rowOf(records ?? []),
       );
       return isPromise(written) ? written.catch(fail) : written;
     } catch (error) {
       return fail(error);
     }
+  }
+
+  private record(plan: CreatePlan | UpdatePlan): Written | undefined {
+    if (!plan.recording) return undefined;
+    const { connections } = this.tools;
+    return (records, runner) => {
+      const row = this.rowOf(records);
+      if (row) recordWrite(plan, identityOfRow(row), { runner, connections });
+    };
   }
 
   private async executeWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {

@@ -265,7 +265,7 @@ export class EntityWriter extends StepWriter {
         );
         const entity = key && (await this.entities.load(key, runner));
         return key && entity
-          ? prepared(() => this.performDelete(plan, { entity, identity: key, runner }))
+          ? { ...prepared(() => this.performDelete(plan, { entity, identity: key, runner })), identity: key }
           : notFound(false);
       },
       translateError: (error) => deletionError(error, plan, this.tools),

@@ -108,10 +108,14 @@ export class JunctionWriter extends StepWriter {
       prepare: async (runner) => {
         const pair = await this.find(plan, runner, selectForDeletion);
         if (!pair) return notFound(false);
-        return prepared(async () => {
+        const write = async (): Promise<boolean> => {
           if (!(await this.remove(pair, runner))) throw new UndeletedRow();
           return true;
-        });
+        };
+        const identity = this.resource.identity.map(
+          ({ id }) => pair.find(({ column }) => column.id === id)?.value ?? null,
+        );
+        return { ...prepared(write), identity };
       },
       translateError: (error) => deletionError(error, plan, this.tools),
     };

@@ -1,16 +1,17 @@
 import type { QueryRunner } from 'typeorm';
 import type {
-  Requester,
   BatchPlan,
+  Completed,
   CreatePlan,
   DeletePlan,
   KeyCheck,
   UpdatePlan,
+  WritePlan,
 } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { InvalidInput, ServerError } from '../../../core/errors/http-exceptions.js';
 import { emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
-import type { FieldErrors } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { WriteChoice } from '../../../execution/choose-write.js';
@@ -95,6 +96,8 @@ export interface PreparedWrite<Result> {
   readonly errors: FieldErrors;
   /** True if the row does not exist, and nothing is to be written. */
   readonly missing: boolean;
+  /** Of the row that a deletion has locked. */
+  readonly identity?: readonly Json[];
   /**
    * The check of a write that reads the row only while writing it. If other steps have errors, only this check runs.
    */
@@ -125,15 +128,15 @@ export abstract class StepWriter implements RowWriter {
   abstract prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
 
   async create(plan: CreatePlan): Promise<Row> {
-    return writeAlone(await this.prepareCreate(plan), this.tools.connections, plan.requester);
+    return writeAlone(await this.prepareCreate(plan), plan, this.tools.connections);
   }
 
   update(plan: UpdatePlan): Promise<Row | undefined> {
-    return writeAlone(this.prepareUpdate(plan), this.tools.connections, plan.requester);
+    return writeAlone(this.prepareUpdate(plan), plan, this.tools.connections);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
-    return writeAlone(this.prepareDelete(plan), this.tools.connections, plan.requester);
+    return writeAlone(this.prepareDelete(plan), plan, this.tools.connections);
   }
 }
 
@@ -157,14 +160,21 @@ export function preparedWithoutLock<Result>(
 }
 
 /** Executes a write in its own transaction. */
-export async function writeAlone<Result>(
+export async function writeAlone<Result extends WriteResult>(
   step: PreparableWrite<Result>,
+  plan: WritePlan,
   connections: ConnectionManager,
-  requester: Requester | undefined,
 ): Promise<Result> {
   throwStepError(step.errors);
+  const write = async (runner: QueryRunner): Promise<Result> => {
+    const ready = await step.prepare(runner);
+    throwStepError(ready.errors);
+    const result = await ready.write();
+    recordWrite(plan, keyOf(result, ready), { runner, connections });
+    return result;
+  };
   try {
-    return await connections.transact((runner) => writeWithin(step, runner), requester);
+    return await connections.transact(write, plan.requester);
   } catch (error) {
     throw await step.translateError(error);
   }
@@ -179,6 +189,34 @@ export async function writeWithin<Result>(
   const { errors, write } = await step.prepare(runner);
   throwStepError(errors);
   return write();
+}
+
+/** The written row, or whether one was deleted; undefined or false if there was none. */
+type WriteResult = Row | boolean | undefined;
+
+/** The key of the row that a write has left or deleted; undefined if it has done nothing. */
+function keyOf(
+  result: WriteResult,
+  { identity }: Pick<PreparedWrite<unknown>, 'identity'>,
+): Completed['key'] | undefined {
+  if (typeof result === 'object') return identityOfRow(result);
+  return result === true ? identity : undefined;
+}
+
+export function identityOfRow({ identity, key }: Row): readonly Json[] {
+  return identity ?? key;
+}
+
+/** Records a write that waits for the COMMIT of the query runner, or that no transaction holds, if the plan asks for it. */
+export function recordWrite(
+  { kind, resource, recording }: Pick<WritePlan, 'kind' | 'resource' | 'recording'>,
+  key: Completed['key'] | undefined,
+  {
+    runner,
+    connections,
+  }: { readonly runner: QueryRunner | undefined; readonly connections: ConnectionManager },
+): void {
+  if (recording && key) connections.committed.add(runner, recording, { kind, resource, key });
 }
 
 export function throwStepError(errors: FieldErrors): void {

@@ -1,0 +1,130 @@
+import type { QueryRunner } from 'typeorm';
+import type { Completed, Recording } from '../../../core/query/plan.js';
+import { observeTransactions, probeDepth } from '../../../internals/typeorm.js';
+
+/** A write that is not committed yet. */
+interface PendingWrite {
+  /** The number of transactions and savepoints that have to end before it is committed. */
+  readonly depth: number;
+  readonly recording: Recording;
+  readonly completed: Completed;
+  readonly tell: (recording: Recording, completed: readonly Completed[]) => void;
+}
+
+export interface CommittedWritesParts {
+  /** As in `Dialect`. */
+  readonly openTransaction: string | undefined;
+  /** Whether SQLite's connection is in a transaction, which TypeORM does not see if the application has begun it by a statement. */
+  readonly isInTransaction: () => boolean;
+  /** Runs work outside of the asynchronous context of the transaction. */
+  readonly outside: (work: () => void) => void;
+  readonly reportError: (error: unknown) => void;
+}
+
+/** By query runner. Several prefixes may share one: on SQLite, and in a transaction of the application. */
+const PENDING = new WeakMap<QueryRunner, PendingWrites>();
+
+/** Forgets what was written on this query runner in transactions and savepoints that are open inside of so many. */
+export function forgetWritesAbove(runner: QueryRunner, depth: number): void {
+  PENDING.get(runner)?.forgetAbove(depth);
+}
+
+/**
+ * Tells of writes once they are committed, in their order: after the COMMIT of TypeORM's query runner, of this package or of the
+ * application. The rollback of a savepoint discards its writes, the release hands them to the transaction around it. Nothing is told
+ * of a COMMIT whose result is unknown, and of one that the application runs as a statement, which TypeORM does not see.
+ */
+export class CommittedWrites {
+  constructor(private readonly parts: CommittedWritesParts) {}
+
+  /** @param runner the query runner that has run the statement; undefined if a connection of the driver's pool has, which has committed it. */
+  add(runner: QueryRunner | undefined, recording: Recording, completed: Completed): void {
+    const depth = runner ? (probeDepth(runner) ?? 0) : 0;
+    if (runner && depth > 0) this.pendingOf(runner).add({ depth, recording, completed, tell: this.tell });
+    else if (!this.parts.isInTransaction()) this.tell(recording, [completed]);
+  }
+
+  private pendingOf(runner: QueryRunner): PendingWrites {
+    const known = PENDING.get(runner);
+    if (known) return known;
+    const pending = new PendingWrites(runner, this.parts.openTransaction);
+    PENDING.set(runner, pending);
+    observeTransactions(runner, pending);
+    return pending;
+  }
+
+  private readonly tell = (recording: Recording, completed: readonly Completed[]): void => {
+    const { outside, reportError } = this.parts;
+    outside(() => {
+      try {
+        recording.committed(completed);
+      } catch (error) {
+        reportError(error);
+      }
+    });
+  };
+}
+
+/** The writes of one query runner that are not committed yet. */
+class PendingWrites {
+  private writes: PendingWrite[] = [];
+
+  constructor(
+    private readonly runner: QueryRunner,
+    private readonly openTransaction: string | undefined,
+  ) {}
+
+  add(write: PendingWrite): void {
+    this.writes.push(write);
+  }
+
+  begins(depth: number): void {
+    this.forgetAbove(depth);
+  }
+
+  forgetAbove(most: number): void {
+    this.writes = this.writes.filter(({ depth }) => depth <= most);
+  }
+
+  /** A COMMIT succeeds, too, after the database has rolled back because of an error that the application has caught. */
+  async beforeCommit(): Promise<void> {
+    if (this.writes.length === 0 || this.openTransaction === undefined) return;
+    try {
+      const [record] = (await this.runner.query(this.openTransaction)) as readonly {
+        readonly c0?: unknown;
+      }[];
+      if (Number(record?.c0) !== 1) this.writes = [];
+    } catch {
+      this.writes = [];
+    }
+  }
+
+  ended(how: 'commit' | 'rollback', ended: number, isOpen: boolean): void {
+    const { writes } = this;
+    if (writes.length === 0) return;
+    if (ended === 1) {
+      this.writes = [];
+      if (how === 'commit' && !isOpen) tellEach(writes);
+    } else if (!isOpen) {
+      this.forgetAbove(how === 'rollback' ? ended - 1 : ended);
+      this.writes = this.writes.map((write) =>
+        write.depth < ended ? write : { ...write, depth: ended - 1 },
+      );
+    }
+  }
+}
+
+/** Tells each recording of its writes together. */
+function tellEach(writes: readonly PendingWrite[]): void {
+  const byRecording = new Map<Recording, [PendingWrite, ...PendingWrite[]]>();
+  for (const write of writes) {
+    const known = byRecording.get(write.recording);
+    if (known) known.push(write);
+    else byRecording.set(write.recording, [write]);
+  }
+  for (const [recording, of] of byRecording)
+    of[0].tell(
+      recording,
+      of.map(({ completed }) => completed),
+    );
+}
