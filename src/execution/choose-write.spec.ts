@@ -2,14 +2,16 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   chooseByTriggers,
+  chooseDeletion,
   chooseDeletions,
   chooseViewDeletions,
   chooseViewWrites,
   chooseWrite,
   VALUE_CHOICES,
-  WRITE_CAUSES,
 } from './choose-write.js';
-import type { LiveWrite, WriteChoice, WriteFacts } from './choose-write.js';
+import type { DeletionFacts, LiveDeletion, LiveWrite, WriteFacts } from './choose-write.js';
+import { WRITE_CAUSES } from './write-causes.js';
+import type { WriteChoice } from './write-causes.js';
 
 const PLAIN: WriteFacts = { tableName: 'orders', table: undefined, create: undefined, update: undefined };
 const WRITE: LiveWrite = { kind: 'create', hooks: {}, errors: {} };
@@ -20,38 +22,36 @@ function textOf({ lane, reason }: WriteChoice): string {
 
 function lanesOf(facts: Partial<WriteFacts>): readonly string[] {
   const writes = chooseViewWrites({ ...PLAIN, ...facts });
-  return [writes.create, writes.update, writes.delete].map(textOf);
+  return [writes.create, writes.update].map(textOf);
 }
 
 const DIRECT = 'direct: One statement writes the row and returns it.';
-const DELETED = 'entities: Each deletion of one row loads its entity.';
+const DELETED = 'direct: One statement deletes the row.';
 
 describe('the lanes of a view', () => {
   test('write a plain row directly', () => {
-    expect(lanesOf({})).toEqual([DIRECT, DIRECT, DELETED]);
+    expect(lanesOf({})).toEqual([DIRECT, DIRECT]);
   });
 
   test('name what is responsible for creates and changes', () => {
     const text = 'entities: The column price has a transformer or an expression.';
-    expect(lanesOf({ table: { kind: 'column-code', name: 'price' } })).toEqual([text, text, DELETED]);
+    expect(lanesOf({ table: { kind: 'column-code', name: 'price' } })).toEqual([text, text]);
   });
 
   test('name what is responsible for one of them', () => {
     expect(lanesOf({ create: { kind: 'insert-listener', name: 'Order.begin' } })).toEqual([
       'entities: The listener Order.begin runs at each INSERT.',
       DIRECT,
-      DELETED,
     ]);
     expect(lanesOf({ update: { kind: 'update-date', name: 'changed' } })).toEqual([
       DIRECT,
       'entities: The column changed of the last update is no date-time.',
-      DELETED,
     ]);
   });
 
   test('are pairs for a join table', () => {
     const text = 'pairs: The join table order_tags has no entity.';
-    expect(lanesOf({ table: { kind: 'join-table', name: 'order_tags' } })).toEqual([text, text, text]);
+    expect(lanesOf({ table: { kind: 'join-table', name: 'order_tags' } })).toEqual([text, text]);
   });
 
   test('keep special characters of names', () => {
@@ -97,18 +97,58 @@ describe('the lane of a write', () => {
     expect(chooseWrite(writes, WRITE, undefined)).toBe(writes.create);
   });
 
-  test('is that of the ORM for each cause in the values', () => {
-    expect(new Set(Object.values(VALUE_CHOICES).map(({ lane }) => lane))).toEqual(new Set(['entities']));
+  test('is another one for each cause in the values', () => {
+    expect(Object.values(VALUE_CHOICES).map(({ lane }) => lane)).not.toContain('direct');
+  });
+});
+
+const DELETIONS: DeletionFacts = { tableName: 'orders', entity: undefined, row: undefined };
+
+describe('the lane of a deletion', () => {
+  test.each<[string, Partial<DeletionFacts>, Partial<LiveDeletion>, string | undefined, string]>([
+    ['a plain row', {}, {}, undefined, DELETED],
+    [
+      'a row with a listener',
+      { entity: { kind: 'remove-listener', name: 'Order.end' } },
+      {},
+      undefined,
+      'entities: The listener Order.end runs for each row that is deleted.',
+    ],
+    [
+      'a row that is only marked',
+      { row: { kind: 'soft-deletion', name: 'mariadb' } },
+      {},
+      undefined,
+      'locked: No statement returns the row that it has changed on mariadb.',
+    ],
+    [
+      'a row of the expected content',
+      {},
+      { expected: {} },
+      undefined,
+      'locked: The expected content is compared with the locked row.',
+    ],
+    [
+      'a row with a hook',
+      { row: { kind: 'soft-deletion', name: 'mariadb' } },
+      { hooks: { before: () => undefined } },
+      undefined,
+      'entities: A hook runs inside of the transaction.',
+    ],
+    ['a row with a subscriber', {}, {}, 'Audit', 'entities: The subscriber Audit sees the deletion.'],
+  ])('of %s', (...[, facts, plan, subscriber, expected]) => {
+    const deletions = chooseViewDeletions({ ...DELETIONS, ...facts });
+    expect(textOf(chooseDeletion(deletions, { hooks: {}, ...plan }, subscriber))).toBe(expected);
   });
 });
 
 describe('the lane of a bulk deletion', () => {
-  const { delete: together } = chooseViewDeletions({ tableName: 'orders', entity: undefined });
+  const { many: together } = chooseViewDeletions(DELETIONS);
   const plan = { hooks: {} };
 
   test.each<[string, Parameters<typeof chooseDeletions>[1], string | undefined, string]>([
     ['a list of keys', [plan, plan], undefined, 'together: Nothing runs for each row that is deleted.'],
-    ['one key', undefined, undefined, 'entities: The request deletes no list of keys.'],
+    ['one key', undefined, undefined, 'locked: The request deletes no list of keys.'],
     [
       'a hook',
       [plan, { hooks: { before: () => undefined } }],
@@ -121,8 +161,8 @@ describe('the lane of a bulk deletion', () => {
   });
 
   test('names the listener', () => {
-    const { delete: choice } = chooseViewDeletions({
-      tableName: 'orders',
+    const { many: choice } = chooseViewDeletions({
+      ...DELETIONS,
       entity: { kind: 'remove-listener', name: 'Order.end' },
     });
     expect(textOf(chooseDeletions(choice, [plan, plan], undefined))).toBe(

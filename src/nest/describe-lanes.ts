@@ -8,7 +8,7 @@ import { classNameOf } from '../execution/lane-table.js';
 import type { LaneRow } from '../execution/lane-table.js';
 import { mayFail } from '../request/represent-row.js';
 
-type Choosers = Pick<TypeOrmAdapter, 'chooseRead' | 'chooseWrite' | 'chooseDeletions'>;
+type Choosers = Pick<TypeOrmAdapter, 'chooseRead' | 'chooseWrite' | 'chooseDeletion' | 'chooseDeletions'>;
 type Lane = Pick<LaneRow, 'lane' | 'reason'>;
 
 const OPERATIONS: readonly Operation[] = ['list', 'retrieve', 'create', 'update', 'partialUpdate', 'destroy'];
@@ -46,7 +46,7 @@ function laneOf(operation: Operation, resource: Resource, adapter: Choosers): La
     case 'partialUpdate':
       return laneOfWrite('update', resource, adapter);
     case 'destroy':
-      return laneOfWrite('delete', resource, adapter);
+      return adapter.chooseDeletion(resource, resource);
     default:
       return operation satisfies never;
   }

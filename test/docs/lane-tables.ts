@@ -1,5 +1,5 @@
 import { READ_CAUSES } from '../../src/execution/choose-read.js';
-import { WRITE_CAUSES } from '../../src/execution/choose-write.js';
+import { WRITE_CAUSES } from '../../src/execution/write-causes.js';
 
 export const LANES_DOCUMENT = 'docs/performance.md';
 

@@ -1,9 +1,24 @@
 // @tags db nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { ModelSerializer, ResourceController, Restify, RestifyController } from 'nestjs-restify';
-import type { Representation, Row, RepresentContext } from 'nestjs-restify';
-import { AfterLoad, BeforeInsert, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import type { EntitySubscriberInterface } from 'typeorm';
+import {
+  allow,
+  ModelSerializer,
+  ResourceController,
+  Restify,
+  RestifyController,
+  where,
+} from 'nestjs-restify';
+import type { Grant, Permission, Representation, Row, RepresentContext } from 'nestjs-restify';
+import {
+  AfterLoad,
+  BeforeInsert,
+  Column,
+  DeleteDateColumn,
+  Entity,
+  ManyToOne,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
+import type { EntitySubscriberInterface, Relation } from 'typeorm';
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
 import type { LaneRow } from '../../src/execution/lane-table.js';
 import type { RestServer } from '../../src/http/rest-server.js';
@@ -87,6 +102,24 @@ class Short extends ModelSerializer {
 @Entity('lanes_serialized')
 class Serialized extends Named {}
 
+@Restify('lanes')
+@Entity('lanes_marked')
+class Marked extends Named {
+  @DeleteDateColumn() deleted: Date | null;
+}
+
+class OfOpenGroups implements Permission {
+  decide(): Grant {
+    return allow({ rows: where('group.name', 'a') });
+  }
+}
+
+@Restify({ app: 'lanes', permissions: [OfOpenGroups] })
+@Entity('lanes_grouped')
+class Grouped extends Named {
+  @ManyToOne(() => Plain, { nullable: true }) group: Relation<Plain> | null;
+}
+
 class Watch implements EntitySubscriberInterface {
   listenTo(): typeof Plain {
     return Plain;
@@ -96,7 +129,19 @@ class Watch implements EntitySubscriberInterface {
   }
 }
 
-const ENTITIES = [Plain, Hooked, Heard, Triggered, Weighed, Loaded, Computed, Transformed, Serialized];
+const ENTITIES = [
+  Plain,
+  Hooked,
+  Heard,
+  Triggered,
+  Weighed,
+  Loaded,
+  Computed,
+  Transformed,
+  Serialized,
+  Marked,
+  Grouped,
+];
 
 const TRIGGERS: Readonly<Record<TestDatabase['name'], readonly string[]>> = {
   sqlite: [
@@ -133,7 +178,7 @@ onEachDatabase('the lanes of operations', (database) => {
         },
       },
     });
-    const row = { name: 'a', weight: 1.5, code: 'X' };
+    const row = { name: 'a', weight: 1.5, code: 'X', group: { id: 1 } };
     for (const entity of ENTITIES) await started.dataSource.getRepository<object>(entity).insert(row);
     for (const sql of TRIGGERS[database.name]) await started.dataSource.query(sql);
   });
@@ -200,18 +245,22 @@ onEachDatabase('the lanes of operations', (database) => {
     expect(await readerOf('plain/')).toBe(writesJson ? 'json' : 'rows');
   });
 
-  const DELETED = 'entities: Each deletion of one row loads its entity.';
+  /** What TypeORM runs alone: rows that are loaded as entities, or inserted. */
+  const ENTITY_STATEMENT =
+    /AS ["`]?\w+__|AS ["`]?[A-Z]\w*_\w+["`]? FROM|^INSERT INTO \S+\(|SET .* WHERE .*\bIN \(/;
+  const DELETED = 'direct: One statement deletes the row.';
   const DIRECT = 'direct: One statement writes the row and returns it.';
   /** Changes on MariaDB. */
   const UNCHANGED = 'entities: No statement returns the row that it has changed on mariadb.';
   const changes = (lane: string): string => (database.name === 'mariadb' ? UNCHANGED : lane);
 
-  /** The form of the statements of a write: which of the two writers has run. */
+  /** The form of the statements of a write: which of the writers has run. */
   function writerNow(): string {
     const { statements } = log;
     const isOne = statements.length === 1 && statements[0]?.includes(' RETURNING ') === true;
     const isTransaction = statements.some((sql) => /^(START|BEGIN)\b/.test(sql));
-    return isOne && !isTransaction ? 'direct' : 'entities';
+    if (isOne && !isTransaction) return 'direct';
+    return statements.some((sql) => ENTITY_STATEMENT.test(sql)) ? 'entities' : 'locked';
   }
 
   async function writersOf(entity: { readonly name: string }): Promise<readonly string[]> {
@@ -220,6 +269,7 @@ onEachDatabase('the lanes of operations', (database) => {
     // The first write that could be direct asks for triggers.
     await started.client.post(path, body);
     await started.client.patch(`${path}1/`, { name: 'a' });
+    await started.client.delete(`${path}${await lastIdOf(entity)}/`);
     const writers: string[] = [];
     log.clear();
     expect((await started.client.post(path, body)).status).toBe(201);
@@ -227,32 +277,49 @@ onEachDatabase('the lanes of operations', (database) => {
     log.clear();
     expect((await started.client.patch(`${path}1/`, { name: 'c' })).status).toBe(200);
     writers.push(writerNow());
+    const last = await lastIdOf(entity);
+    log.clear();
+    expect((await started.client.delete(`${path}${last}/`)).status).toBe(204);
+    writers.push(writerNow());
     return writers;
   }
 
-  const BOTH = (lane: string): readonly string[] => [lane, lane];
-  const LIVE = (lane: string): readonly string[] => [lane, changes(lane)];
+  async function lastIdOf(entity: { readonly name: string }): Promise<number> {
+    const last = await started.dataSource
+      .getRepository<Named>(entity.name)
+      .find({ order: { id: 'DESC' }, take: 1 });
+    return last[0]?.id ?? 0;
+  }
+
+  const HOOKED = 'entities: A hook runs inside of the transaction.';
+  const TRIGGERED =
+    'entities: The table lanes_triggered has triggers or rules, or each session is set up before its writes.';
+  const UNRETURNED = 'locked: No statement returns the row that it has changed on mariadb.';
+
+  const BOTH = (lane: string, deletion = DELETED): readonly string[] => [lane, lane, deletion];
+  const LIVE = (lane: string, deletion = DELETED): readonly string[] => [lane, changes(lane), deletion];
   test.each<[{ readonly name: string }, readonly string[]]>([
     [Plain, LIVE(DIRECT)],
-    [Hooked, LIVE('entities: A hook runs inside of the transaction.')],
-    [Heard, ['entities: The listener Heard.begin runs at each INSERT.', changes(DIRECT)]],
+    [Hooked, LIVE(HOOKED, HOOKED)],
+    [Heard, ['entities: The listener Heard.begin runs at each INSERT.', changes(DIRECT), DELETED]],
+    [Triggered, LIVE(TRIGGERED, TRIGGERED)],
+    [Weighed, LIVE(DIRECT)],
     [
-      Triggered,
-      LIVE(
-        'entities: The table lanes_triggered has triggers or rules, or each session is set up before its writes.',
+      Loaded,
+      BOTH(
+        'entities: The listener Loaded.mark runs after the entity is loaded.',
+        'entities: The listener Loaded.mark runs for each row that is deleted.',
       ),
     ],
-    [Weighed, LIVE(DIRECT)],
-    [Loaded, BOTH('entities: The listener Loaded.mark runs after the entity is loaded.')],
     [Computed, BOTH('entities: The value of the field loud in the response is no column of the row.')],
     [Transformed, BOTH('entities: The column code has a transformer or an expression.')],
     [Serialized, LIVE('entities: The response is made inside of the transaction.')],
+    [Marked, LIVE(DIRECT, database.name === 'mariadb' ? UNRETURNED : DELETED)],
   ])('writes of %p', async (entity, lanes) => {
     const writers = await writersOf(entity);
-    expect([laneOf(entity, 'create'), laneOf(entity, 'partialUpdate'), laneOf(entity, 'destroy')]).toEqual([
-      ...lanes,
-      DELETED,
-    ]);
+    expect([laneOf(entity, 'create'), laneOf(entity, 'partialUpdate'), laneOf(entity, 'destroy')]).toEqual(
+      lanes,
+    );
     expect(writers).toEqual(lanes.map((lane) => lane.split(':')[0]));
   });
 
@@ -265,7 +332,7 @@ onEachDatabase('the lanes of operations', (database) => {
       expect(laneOf(Plain, 'bulk destroy')).toBe(
         'entities: The subscriber Watch sees each row that is deleted.',
       );
-      expect(await writersOf(Plain)).toEqual(['entities', 'entities']);
+      expect(await writersOf(Plain)).toEqual(['entities', 'entities', 'entities']);
     } finally {
       subscribers.splice(subscribers.indexOf(watch), 1);
     }
@@ -273,11 +340,24 @@ onEachDatabase('the lanes of operations', (database) => {
     expect((await writersOf(Plain))[0]).toBe('direct');
   });
 
+  test('a row that is granted by another one is locked before it is deleted', async () => {
+    await started.dataSource.getRepository(Plain).update({ id: 1 }, { name: 'a' });
+    log.clear();
+    expect((await started.client.delete('/rest/v1/lanes/grouped/1/')).status).toBe(204);
+    expect(writerNow()).toBe('locked');
+    log.clear();
+    expect((await started.client.delete('/rest/v1/lanes/grouped/1/')).status).toBe(404);
+    expect(writerNow()).toBe('locked');
+  });
+
+  test('a missing row is deleted, and looked for, without a transaction', async () => {
+    expect((await started.client.delete('/rest/v1/lanes/plain/999/')).status).toBe(404);
+    expect(log.statements.map((sql) => sql.slice(0, 6))).toEqual(['DELETE', 'SELECT']);
+  });
+
   test('a bulk deletion runs one statement for its rows', async () => {
-    const ids = (await started.dataSource.getRepository(Plain).find({ where: { name: 'b' } })).map(
-      ({ id }) => id,
-    );
-    expect(ids.length).toBeGreaterThan(2);
+    const rows = await started.dataSource.getRepository(Plain).save([1, 2, 3].map(() => ({ name: 'd' })));
+    const ids = rows.map(({ id }) => id);
     log.clear();
     const response = await started.client.delete(`/rest/v1/lanes/plain/?keys=${ids.join(',')}`);
     expect(response.status).toBe(204);

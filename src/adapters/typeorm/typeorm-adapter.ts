@@ -56,13 +56,15 @@ import { KeyLookups } from './read/key-lookups.js';
 import { JsonReader } from './read/json-reader.js';
 import { DirectWriter } from './write/direct-writer.js';
 import { JunctionWriter } from './write/junction-writer.js';
+import { RemovingWriter } from './write/removing-writer.js';
 import { readRelated } from './read/related-reader.js';
 import { RowReader } from './read/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
 import { WriteChoices } from './write/write-facts.js';
 import { Tables } from './table-metadata.js';
 import type { ReadChoice } from '../../execution/choose-read.js';
-import type { LiveDeletion, LiveWrite, WriteChoice } from '../../execution/choose-write.js';
+import type { LiveDeletion, LiveWrite } from '../../execution/choose-write.js';
+import type { WriteChoice } from '../../execution/write-causes.js';
 
 /** The readers and the writer of a resource or of a view: of a resource created at start, of a view when it is first used. */
 interface Prepared {
@@ -184,9 +186,13 @@ export class TypeOrmAdapter implements DataAdapter {
     return prepared;
   }
 
-  /** How rows are written now: by this plan, or by these deletions. */
+  /** How rows are written now: by this plan, this deletion, or these ones. */
   chooseWrite(resource: ResourceSchema, write: LiveWrite): WriteChoice {
     return this.choicesOf(resource).explain(write);
+  }
+
+  chooseDeletion(resource: ResourceSchema, deletion: LiveDeletion): WriteChoice {
+    return this.choicesOf(resource).explainDeletion(deletion);
   }
 
   chooseDeletions(resource: ResourceSchema, deletions: readonly LiveDeletion[]): WriteChoice {
@@ -201,12 +207,13 @@ export class TypeOrmAdapter implements DataAdapter {
   private createWriter(resource: ResourceSchema): RowWriter {
     const tools = this.toolsOf(resource);
     const { writes, rules } = this.choicesOf(resource);
-    if (writes.delete.lane === 'pairs') return new JunctionWriter(resource, tools);
+    if (writes.create.lane === 'pairs') return new JunctionWriter(resource, tools);
     const general = new EntityWriter(resource, tools);
-    if (!rules) return general;
+    if (!rules) return new RemovingWriter(resource, tools, general);
     const { target } = this.tables.of(resource).metadata;
     const classValidators = this.settings.classValidatorsOf?.(target) ?? 'none';
-    return new DirectWriter(resource, tools, { general, rules, classValidators });
+    const direct = new DirectWriter(resource, tools, { general, rules, classValidators });
+    return new RemovingWriter(resource, tools, direct);
   }
 
   private choicesOf(resource: ResourceSchema): WriteChoices {

@@ -155,9 +155,10 @@ export class DriverQueries {
     runner: QueryRunner | undefined,
   ): Promise<Records> {
     if (!runner) throw new Error('Statements of this driver require a query runner.');
-    return ((await runner.query(sql, [...parameters])) as readonly object[]).map(
-      (record) => Object.values(record) as readonly unknown[],
-    );
+    const records = (await runner.query(sql, [...parameters])) as unknown;
+    // MariaDB returns no rows, in place of none, for a DELETE whose condition no row can match.
+    if (!Array.isArray(records)) return [];
+    return (records as readonly object[]).map((record) => Object.values(record) as readonly unknown[]);
   }
 
   /** Evaluated for each statement, because applications may add subscribers while they run. */

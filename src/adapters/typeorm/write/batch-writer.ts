@@ -178,7 +178,7 @@ export class BatchWriter {
           break;
         case 'delete':
           prepared.push(
-            mapped(this.parts.writerOf(step.resource).prepareDelete(step), (deleted) =>
+            mapped(await this.parts.writerOf(step.resource).prepareDelete(step), (deleted) =>
               deleted ? DELETED : MISSING,
             ),
           );

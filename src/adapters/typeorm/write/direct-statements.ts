@@ -6,7 +6,7 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { VALUE_CHOICES } from '../../../execution/choose-write.js';
-import type { WriteChoice } from '../../../execution/choose-write.js';
+import type { WriteChoice } from '../../../execution/write-causes.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import { selectList, Scope } from '../../../sql/query-scope.js';
 import type { Statement, SelectedRows } from '../../../sql/statement.js';

@@ -8,7 +8,7 @@ import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
-import type { WriteChoice } from '../../../execution/choose-write.js';
+import type { WriteChoice } from '../../../execution/write-causes.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import type { Written } from '../connection/connection-manager.js';
 import { DirectStatements } from './direct-statements.js';
@@ -141,7 +141,7 @@ export class DirectWriter implements RowWriter {
     };
   }
 
-  prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
+  prepareDelete(plan: DeletePlan): ReturnType<RowWriter['prepareDelete']> {
     return this.parts.general.prepareDelete(plan);
   }
 

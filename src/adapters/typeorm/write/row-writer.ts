@@ -14,7 +14,7 @@ import { emptyFieldErrors, isRestException } from '../../../core/errors/rest-exc
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import type { WriteChoice } from '../../../execution/choose-write.js';
+import type { WriteChoice } from '../../../execution/write-causes.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
@@ -38,7 +38,7 @@ export interface RowWriter {
   prepareUpdate(
     plan: UpdatePlan,
   ): PreparableWrite<Row | undefined> | Promise<PreparableWrite<Row | undefined>>;
-  prepareDelete(plan: DeletePlan): PreparableWrite<boolean>;
+  prepareDelete(plan: DeletePlan): PreparableWrite<boolean> | Promise<PreparableWrite<boolean>>;
   /** Undefined if the rows have to be deleted one by one. */
   prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
 }
@@ -56,6 +56,7 @@ export type ValidateEntity = (
 /** Chooses the lane of each write of one resource. */
 export interface WriteChooser {
   choose(plan: CreatePlan | UpdatePlan): MaybePromise<WriteChoice>;
+  chooseDeletion(plan: DeletePlan): MaybePromise<WriteChoice>;
   /** @param plans undefined if they are not a list of keys. */
   chooseDeletions(plans: readonly DeletePlan[] | undefined): Promise<WriteChoice>;
 }

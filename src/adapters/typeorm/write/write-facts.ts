@@ -5,6 +5,7 @@ import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import {
   chooseByTriggers,
+  chooseDeletion,
   chooseDeletions,
   chooseViewDeletions,
   chooseViewWrites,
@@ -14,9 +15,10 @@ import type {
   DeletionFacts,
   LiveDeletion,
   LiveWrite,
+  ViewDeletions,
   ViewWrites,
-  WriteChoice,
 } from '../../../execution/choose-write.js';
+import type { WriteChoice } from '../../../execution/write-causes.js';
 import { classNameOf } from '../../../execution/lane-table.js';
 import { listensTo, nameOfListener } from '../metadata/listeners.js';
 import { writerFacts } from './direct-writer-rules.js';
@@ -31,7 +33,7 @@ export class WriteChoices implements WriteChooser {
   readonly writes: ViewWrites;
   private readonly metadata: EntityMetadata;
   private readonly dataSource: DataSource;
-  private deletions: ReturnType<typeof chooseViewDeletions> | undefined;
+  private deletions: ViewDeletions | undefined;
 
   constructor(
     private readonly resource: ResourceSchema,
@@ -48,37 +50,61 @@ export class WriteChoices implements WriteChooser {
   /** Asks the database for triggers at the first write of the table that could be direct. */
   choose(plan: CreatePlan | UpdatePlan): MaybePromise<WriteChoice> {
     const choice = chooseWrite(this.writes, plan, writeSubscriber(this.metadata, this.dataSource));
-    if (choice.lane !== 'direct') return choice;
+    return choice.lane === 'direct' ? this.unlessTriggered(this.writes, choice) : choice;
+  }
+
+  /** The same for the deletion of one row. */
+  chooseDeletion(plan: LiveDeletion): MaybePromise<WriteChoice> {
+    const choice = this.explainDeletion(plan);
+    return choice.lane === 'entities' ? choice : this.unlessTriggered(this.ofDeletions(), choice);
+  }
+
+  private unlessTriggered(
+    writes: Pick<ViewWrites, 'triggered'>,
+    choice: WriteChoice,
+  ): MaybePromise<WriteChoice> {
     const isPlain = isPlainTable(this.metadata, this.tools);
     return typeof isPlain === 'boolean'
-      ? chooseByTriggers(this.writes, choice, isPlain)
-      : mapMaybe(isPlain, (found) => chooseByTriggers(this.writes, choice, found));
+      ? chooseByTriggers(writes, choice, isPlain)
+      : mapMaybe(isPlain, (found) => chooseByTriggers(writes, choice, found));
   }
 
   /** Asks the database for what makes the order of deletions matter, once. */
   async chooseDeletions(plans: readonly DeletePlan[] | undefined): Promise<WriteChoice> {
     const choice = this.explainDeletions(plans);
     if (choice.lane !== 'together') return choice;
-    return chooseByTriggers(this.ofDeletions(), choice, await deletesAlike(this.metadata, this.tools));
+    return (await deletesAlike(this.metadata, this.tools)) ? choice : this.ofDeletions().restricting;
   }
 
   /** As `choose`, with what is known of triggers already. */
   explain(plan: LiveWrite): WriteChoice {
     const choice = chooseWrite(this.writes, plan, writeSubscriber(this.metadata, this.dataSource));
     const isKnown = choice.lane === 'direct' && PLAIN_TABLES.get(this.metadata) === false;
-    return isKnown ? chooseByTriggers(this.writes, choice, false) : choice;
+    return isKnown ? this.writes.triggered : choice;
+  }
+
+  /** As `chooseDeletion`, with what is known of triggers already. */
+  explainDeletion(plan: LiveDeletion): WriteChoice {
+    // Of the pairs of a join table.
+    if (this.writes.create.lane === 'pairs') return this.writes.create;
+    const subscriber = deletionSubscriber(this.metadata, this.dataSource, hasStatementHook);
+    const choice = chooseDeletion(this.ofDeletions(), plan, subscriber);
+    const isKnown = choice.lane !== 'entities' && PLAIN_TABLES.get(this.metadata) === false;
+    return isKnown ? this.ofDeletions().triggered : choice;
   }
 
   /** The same for bulk deletions. */
   explainDeletions(plans: readonly LiveDeletion[] | undefined): WriteChoice {
     const subscriber = deletionSubscriber(this.metadata, this.dataSource);
-    return chooseDeletions(this.ofDeletions().delete, plans, subscriber);
+    return chooseDeletions(this.ofDeletions().many, plans, subscriber);
   }
 
-  private ofDeletions(): ReturnType<typeof chooseViewDeletions> {
+  private ofDeletions(): ViewDeletions {
     return (this.deletions ??= chooseViewDeletions(deletionFacts(this.resource, this.tools)));
   }
 }
+
+type Subscriber = DataSource['subscribers'][number];
 
 /** Subscriber methods that are called regardless of the subscriber's entity. */
 const STATEMENT_HOOKS = [
@@ -95,9 +121,12 @@ const STATEMENT_HOOKS = [
 /** Evaluated for each write: subscribers may be added and removed while the application runs. */
 function writeSubscriber(metadata: EntityMetadata, { subscribers }: DataSource): string | undefined {
   for (const each of subscribers)
-    if (listensTo(each, metadata) || STATEMENT_HOOKS.some((hook) => each[hook] !== undefined))
-      return classNameOf(each);
+    if (listensTo(each, metadata) || hasStatementHook(each)) return classNameOf(each);
   return undefined;
+}
+
+function hasStatementHook(subscriber: Subscriber): boolean {
+  return STATEMENT_HOOKS.some((hook) => subscriber[hook] !== undefined);
 }
 
 /** The events of a deletion that need the entity of each row. */
@@ -109,10 +138,16 @@ const ROW_EVENTS = [
   'afterSoftRemove',
 ] as const;
 
-function deletionSubscriber(metadata: EntityMetadata, { subscribers }: DataSource): string | undefined {
-  for (const each of subscribers)
-    if (listensTo(each, metadata) && ROW_EVENTS.some((event) => each[event] !== undefined))
-      return classNameOf(each);
+/** @param alsoSees whether a subscriber that does not listen to the entity sees the deletion. */
+function deletionSubscriber(
+  metadata: EntityMetadata,
+  { subscribers }: DataSource,
+  alsoSees: (subscriber: Subscriber) => boolean = () => false,
+): string | undefined {
+  for (const each of subscribers) {
+    const hears = listensTo(each, metadata) && ROW_EVENTS.some((event) => each[event] !== undefined);
+    if (hears || alsoSees(each)) return classNameOf(each);
+  }
   return undefined;
 }
 
@@ -146,7 +181,21 @@ function deletionFacts(
       ? { kind: 'undeclared-pairs', name: tableName }
       : undefined;
   };
-  return { tableName, entity: found() };
+  return { tableName, entity: found(), row: rowDeletionCause(resource, tools) };
+}
+
+/** Why one statement does not delete a row. */
+function rowDeletionCause(
+  resource: ResourceSchema,
+  { tables, dialect }: Pick<WriterTools, 'tables' | 'dialect'>,
+): DeletionFacts['row'] {
+  const { metadata, dataSource } = tables.of(resource);
+  const { type } = dataSource.options;
+  if (!dialect.inserting) return { kind: 'no-returning', name: type };
+  if (!dialect.limitsChanges) return undefined;
+  if (metadata.deleteDateColumn) return { kind: 'soft-deletion', name: type };
+  const { identity, key, label } = resource;
+  return identity === key.columns && key.via === undefined ? undefined : { kind: 'other-key', name: label };
 }
 
 type TableTools = Pick<WriterTools, 'dialect' | 'connections' | 'tables'>;
