@@ -9,15 +9,16 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { VALUE_CHOICES } from '../../../execution/choose-write.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
 import { compileWhere } from '../../../sql/compile-where.js';
-import { Scope } from '../../../sql/query-scope.js';
+import { decodeRecord, readColumns, Scope, selectList } from '../../../sql/query-scope.js';
 import { existsStatement } from '../../../sql/select-query.js';
 import { labelStatement } from '../../../sql/statement.js';
 import type { Statement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
+import type { Written } from '../connection/connection-manager.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { selectForDeletion } from './row-locks.js';
-import { NO_ERRORS, notFound, prepared, writeAlone, writeWithin } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, recordWrite, writeAlone, writeWithin } from './row-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 
 /**
@@ -78,7 +79,7 @@ export class RemovingWriter implements RowWriter {
       if (await this.deleteAtOnce(plan)) return true;
       if (!(await this.exists(plan))) return false;
     }
-    return writeAlone(this.prepareLocked(plan), this.tools.connections, plan.requester);
+    return writeAlone(this.prepareLocked(plan), plan, this.tools.connections);
   }
 
   async prepareDelete(plan: DeletePlan): Promise<PreparableWrite<boolean>> {
@@ -94,10 +95,14 @@ export class RemovingWriter implements RowWriter {
   }
 
   /** False if no row was deleted: there is none, or the database has rejected the deletion. */
-  private async deleteAtOnce({ where, requester }: DeletePlan): Promise<boolean> {
-    const { connections } = this.tools;
+  private async deleteAtOnce(plan: DeletePlan): Promise<boolean> {
+    const { connections, dialect } = this.tools;
+    const record: Written = ([deleted], runner) => {
+      if (!deleted) return;
+      recordWrite(plan, decodeRecord(deleted, this.resource.identity, dialect), { runner, connections });
+    };
     try {
-      const records = await connections.write(this.deletion(where), requester);
+      const records = await connections.write(this.deletion(plan.where), plan.requester, record);
       return records !== undefined && records.length > 0;
     } catch (error) {
       // A foreign key has set a column of another row, whose value is not unique.
@@ -121,7 +126,9 @@ export class RemovingWriter implements RowWriter {
         const { where, expected } = plan;
         const row = { columns: resource.identity, where, expected };
         const key = await selectForDeletion(resource, row, { runner, tools });
-        return key ? prepared(() => this.deleteLocked(plan, key, runner)) : notFound(false);
+        return key
+          ? { ...prepared(() => this.deleteLocked(plan, key, runner)), identity: key }
+          : notFound(false);
       },
       translateError: (error) => deletionError(error, plan, tools),
     };
@@ -148,8 +155,9 @@ export class RemovingWriter implements RowWriter {
       const scope = Scope.ofTable(tools.dialect, tools.tables, resource);
       const { path } = scope.table;
       const verb = marks ? `UPDATE ${path} SET ${marks.join(', ')}` : `DELETE FROM ${path}`;
-      const returning = this.returnsRows ? ' RETURNING 1 AS c0' : '';
-      const sql = `${verb} WHERE ${compileWhere(where, scope)}${returning}`;
+      const condition = compileWhere(where, scope);
+      const returned = selectList(readColumns(resource.identity, scope));
+      const sql = `${verb} WHERE ${condition}${this.returnsRows ? ` RETURNING ${returned}` : ''}`;
       return labelStatement({ sql, parameters: scope.parameters }, { operation: 'delete', resource }, [
         { resource, where },
       ]);
