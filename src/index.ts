@@ -172,6 +172,7 @@ export type {
   RouteDescription,
   SearchDescription,
   ShapeDescription,
+  TrashDescription,
   ValueKind,
 } from './core/contracts/route-description.js';
 

@@ -9,9 +9,10 @@ import type { DataKind } from '../core/schema/data-type.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { Field } from '../core/schema/field.js';
 import { BULK_OBJECTS, IDEMPOTENCY_LIFE } from '../core/schema/limits.js';
-import type { Operation } from '../core/schema/operation.js';
+import type { OperationName } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
 import { compileLabel } from './compile-label.js';
+import { createTrash } from './compile-trash.js';
 import type { EffectiveOptions } from './effective-options.js';
 import type { ResourceBuilder } from './resource-builder.js';
 import type { ResourceParts } from './compiler-input.js';
@@ -32,6 +33,7 @@ export function compileFeatures(
   shell.objectLabel = compileLabel(options.label, shell);
   shell.description = options.description ?? '';
   shell.returnDeleted = options.returnDeleted;
+  shell.trash = options.trash === true ? createTrash(shell) : undefined;
   shell.strict = options.strict;
   shell.listenerRelations = options.listenerRelations ?? [];
   shell.backends = parts.backends(options);
@@ -81,7 +83,7 @@ function grantsSomeFields(permission: CompiledPermission): boolean {
 }
 
 /** Compiles the option `bulk`; undefined if bulk writes are disabled. */
-function compileBulk({ bulk }: EffectiveOptions, has: ReadonlySet<Operation>): Bulk | undefined {
+function compileBulk({ bulk }: EffectiveOptions, has: ReadonlySet<OperationName>): Bulk | undefined {
   if (bulk === undefined || bulk === false) return undefined;
   const {
     operations = BULK_OPERATIONS,

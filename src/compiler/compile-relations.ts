@@ -5,7 +5,7 @@ import type {
   RelationDescription,
 } from '../core/schema/entity-metadata.js';
 import type { Field } from '../core/schema/field.js';
-import { OPERATIONS } from '../core/schema/operation.js';
+import { OPERATIONS, TRASH_OPERATIONS } from '../core/schema/operation.js';
 import type { ColumnPair, Through, ToOneRelation, Relation } from '../core/schema/relation.js';
 import type { Key } from '../core/schema/resource-schema.js';
 import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
@@ -221,7 +221,8 @@ export class ThroughCompiler {
       view.shell.overlapping = view.mapped?.overlapping ?? [];
       view.shell.referredColumns = view.mapped?.referredColumns ?? new Set();
       setFields(view.shell, this.fieldsOf(view));
-      view.shell.operations = new Set(view.options.operations ?? OPERATIONS);
+      const possible = hasTrash(view) ? [...OPERATIONS, ...TRASH_OPERATIONS] : OPERATIONS;
+      view.shell.operations = new Set(view.options.operations ?? possible);
     }
     return this.views;
   }
@@ -229,6 +230,11 @@ export class ThroughCompiler {
   private fieldsOf(view: ThroughView): readonly Field[] {
     return view.mapped ? mappedFields(view, view.mapped) : pairFields(view);
   }
+}
+
+/** Only an entity of the application has deleted rows. */
+function hasTrash({ mapped, options }: ThroughView): boolean {
+  return mapped !== undefined && 'trash' in options && options.trash === true;
 }
 
 function isPair(table: ResourceBuilder, junction: JunctionDescription): boolean {

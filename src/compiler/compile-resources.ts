@@ -2,8 +2,8 @@ import type { Column } from '../core/schema/column.js';
 import { linksOf } from '../core/schema/field.js';
 import type { Field } from '../core/schema/field.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
-import { OPERATIONS } from '../core/schema/operation.js';
-import type { Operation } from '../core/schema/operation.js';
+import { OPERATIONS, TRASH_OPERATIONS } from '../core/schema/operation.js';
+import type { OperationName } from '../core/schema/operation.js';
 import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
 import { compileFields } from './compile-fields.js';
 import {
@@ -25,6 +25,7 @@ import type { CompilerInput, EntityDeclaration, ResourceParts } from './compiler
 import type { FilterPath } from './compile-queries.js';
 import { renameParameters, reserveParameters } from './query-parameters.js';
 import { createBuilder, setFields } from './resource-builder.js';
+import { completeTrash } from './compile-trash.js';
 import type { ResourceBuilder } from './resource-builder.js';
 import { compileFeatures } from './compile-features.js';
 
@@ -69,7 +70,9 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
     });
     setFields(shell, compileFields({ entity, options, resource: shell, foreignKeys }));
     shell.operations = new Set(
-      possibleOperations(entity).filter((operation) => options.operations?.includes(operation) !== false),
+      possibleOperations(entity, options).filter(
+        (operation) => options.operations?.includes(operation) !== false,
+      ),
     );
     compileFeatures(shell, options, { parts, target, entity });
   }
@@ -89,6 +92,7 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
   }
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
+  for (const shell of all) completeTrash(shell, byId.get(shell.entity)?.entity);
   for (const shell of all) Object.freeze(shell);
   return { resources, all };
 }
@@ -148,9 +152,13 @@ function builderOf(
   return createBuilder(identity, { key, identity: key.columns, columns }, serializer);
 }
 
-function possibleOperations({ writable, creatable }: EntityDescription): readonly Operation[] {
+function possibleOperations(
+  { writable, creatable, deletion }: EntityDescription,
+  { trash }: EffectiveOptions,
+): readonly OperationName[] {
   if (!writable) return ['list', 'retrieve'];
-  return creatable ? OPERATIONS : OPERATIONS.filter((operation) => operation !== 'create');
+  const plain = creatable ? OPERATIONS : OPERATIONS.filter((operation) => operation !== 'create');
+  return trash === true && deletion !== undefined ? [...plain, ...TRASH_OPERATIONS] : plain;
 }
 
 function completeQueries(shell: ResourceBuilder, entity: EntityDescription, options: EffectiveOptions): void {

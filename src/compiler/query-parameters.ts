@@ -16,6 +16,7 @@ import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
 import { InvalidInput } from '../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../core/errors/rest-exception.js';
 import { parameterName } from '../core/schema/resource-schema.js';
+import { trashParameters } from '../core/schema/trash.js';
 import type { FilterTerm } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { ResourceBuilder } from './resource-builder.js';
@@ -52,6 +53,7 @@ function ofFeatures(resource: Resource): readonly string[] {
     ...fieldSelectionParameters(shape),
     ...(labelsParameter === undefined ? [] : [labelsParameter]),
     ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
+    ...trashParameters(resource),
     ...bulkParameters(resource),
   ];
 }

@@ -65,6 +65,7 @@ export function createBuilder(
     counter: undefined,
     description: '',
     returnDeleted: false,
+    trash: undefined,
     strict: false,
   };
 }

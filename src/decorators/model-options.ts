@@ -7,7 +7,7 @@ import type { GuardLike, InterceptorLike, PipeLike } from '../core/contracts/enh
 import type { Throttle } from '../core/contracts/throttle.js';
 import type { FilterBackend, CustomFilter } from '../core/contracts/filters.js';
 import type { QueryLimits } from '../core/schema/limits.js';
-import type { Operation } from '../core/schema/operation.js';
+import type { OperationName } from '../core/schema/operation.js';
 import type { PathOf, PropertyOf, Unwrapped } from '../core/schema/entity-paths.js';
 import type { ParameterNames } from '../core/schema/resource-schema.js';
 import type { Pagination } from '../core/contracts/pagination.js';
@@ -95,6 +95,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `bulk` | bulk writes: a POST of a list, a PATCH or DELETE of the collection's URL; an object sets the operations and the maximum |
  * | `idempotency` | a repeated POST with the same `Idempotency-Key` is executed once; `false` overrides the prefix |
  * | `returnDeleted` | DELETE responds 200 with the deleted object instead of 204 |
+ * | `trash` | of an entity with `@DeleteDateColumn`: clients list deleted objects by `deleted=only`, restore and purge them |
  * | `strict` | unknown body fields and query parameters are errors |
  * | `serializer` | replaces the generated serializer |
  * | `permissions` | permission classes and expressions; all of them must grant access |
@@ -122,7 +123,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly type?: { readonly [Path in PathOf<Entity>]?: FieldType };
   readonly listenerRelations?: readonly ExpandPathOf<Entity>[];
   readonly computed?: { readonly [name: string]: MethodOf<Entity> | ((entity: Entity) => unknown) };
-  readonly operations?: readonly Operation[];
+  readonly operations?: readonly OperationName[];
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
   readonly filterFields?:
     readonly PathOf<Entity>[] | { readonly [Path in PathOf<Entity>]?: readonly LookupAt<Entity, Path>[] };
@@ -143,6 +144,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly bulk?: boolean | (BulkOptions & { readonly upsert?: readonly PropertyOf<Entity>[] });
   readonly idempotency?: boolean | IdempotencyOptions;
   readonly returnDeleted?: boolean;
+  /** Whether clients list deleted objects by `deleted=only`, restore and purge them. The entity needs a `@DeleteDateColumn`. Default: false. */
+  readonly trash?: boolean;
   readonly strict?: boolean;
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
@@ -170,6 +173,7 @@ export type ThroughOptions = Omit<
   | 'type'
   | 'listenerRelations'
   | 'computed'
+  | 'trash'
   | 'through'
 >;
 

@@ -85,6 +85,7 @@ function resourceOf(
     counter: undefined,
     description: '',
     returnDeleted: false,
+    trash: undefined,
     strict: false,
   };
 }

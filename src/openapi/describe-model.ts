@@ -37,10 +37,19 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
     whole,
     expandable: resource.shape?.expandable ?? NOTHING,
   });
-  return buildObjectSchema([...properties, ...labelsProperty(resource)], {
+  return buildObjectSchema([...properties, ...deletionProperty(resource), ...labelsProperty(resource)], {
     title: resource.label,
     required: allFields && whole ? readable.map(({ name }) => name) : [],
   });
+}
+
+/** The date of the deletion, where only deleted objects have it. */
+function deletionProperty({ trash, fieldsByName }: Resource): readonly (readonly [string, Schema])[] {
+  return (trash?.with.fields ?? []).flatMap((field): readonly (readonly [string, Schema])[] =>
+    field.kind === 'column' && fieldsByName.get(field.name)?.readable !== true && field.readable
+      ? [[field.name, fieldSchema(field, { link: '', whole: false })]]
+      : [],
+  );
 }
 
 /** The optional member of an object with the labels of related objects, by field. */

@@ -17,6 +17,7 @@ import type {
   RouteDescription,
   SearchDescription,
   ShapeDescription,
+  TrashDescription,
 } from '../core/contracts/route-description.js';
 import type { Route } from '../core/schema/route.js';
 import { knownAccess, securityOf } from './describe-access.js';
@@ -198,6 +199,7 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       custom: listOf(ACTION),
       relations: byName(RELATION),
       'deletion?': DELETION,
+      'trash?': objectOf<TrashDescription>({ 'parameter?': TEXT, 'date?': TEXT }),
       'bulk?': BULK,
       'conditional?': objectOf<ConditionalDescription>({ require: FLAG }),
       'idempotency?': objectOf<NonNullable<RouteDescription['idempotency']>>({ header: TEXT }),

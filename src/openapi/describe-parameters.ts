@@ -7,6 +7,8 @@ import { MAX_IDEMPOTENCY_KEY, MAX_PRECONDITION } from '../core/schema/limits.js'
 import { LABELS_MEMBER } from '../core/schema/object-label.js';
 import { parameterName } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
+import { DELETED_ROWS } from '../core/schema/operation.js';
+import { trashParameters } from '../core/schema/trash.js';
 import type { Key } from '../core/schema/resource-schema.js';
 import type { Route } from '../core/schema/route.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
@@ -29,7 +31,7 @@ export function describeParameters(
     ...pathParameters(route, action),
     ...(operation === 'list' ? listParameters(resource, known) : bulkParameters(described)),
     ...(operation && operation !== 'destroy' ? shapeParameters(resource) : []),
-    ...(isRead ? labelsParameters(resource) : []),
+    ...(isRead ? [...labelsParameters(resource), ...deletedParameters(resource)] : []),
     ...formatParameters(described),
     ...conditionParameters(described),
     ...keyParameters(described),
@@ -177,6 +179,17 @@ function labelsParameters({ labelsParameter }: Resource): readonly Parameter[] {
       schema: { type: 'string', enum: [LABELS_MEMBER] },
     }),
   ];
+}
+
+/** The query parameter that shows deleted objects. */
+function deletedParameters(resource: Resource): readonly Parameter[] {
+  return trashParameters(resource).map((name) =>
+    describeParameter('query', name, {
+      description:
+        'Deleted objects: `only` these, or `with` the others. It needs a right of its own; each object has the date of its deletion.',
+      schema: { type: 'string', enum: [...DELETED_ROWS] },
+    }),
+  );
 }
 
 function formatParameters(described: DescribedRoute): readonly Parameter[] {

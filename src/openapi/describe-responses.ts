@@ -208,7 +208,7 @@ function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleError
   return {
     ...accessErrors(described, access),
     // A trigger of the database may reject any write.
-    400: readsInput || strict || shape !== undefined || operation === 'destroy',
+    400: readsInput || strict || shape !== undefined || operation === 'destroy' || readsDeleted(described),
     404: mayBeMissing(described, access),
     406: true,
     409: operation === 'destroy' || mayChangeReferred(described),
@@ -226,13 +226,18 @@ function writesFields({ operation }: DescribedRoute): boolean {
   return operation === 'create' || operation === 'update' || operation === 'partialUpdate';
 }
 
+/** Whether the request may ask for deleted objects. */
+function readsDeleted({ operation, route }: DescribedRoute): boolean {
+  return route.resource.trash !== undefined && (operation === 'list' || operation === 'retrieve');
+}
+
 /** Errors of authentication, permissions and limits of requests. */
 export function accessErrors(described: DescribedRoute, { refuses }: KnownAccess): PossibleErrors {
   const { route, action } = described;
   const { guards, schemes, overlapping, throttle, refusalsThrottled } = route.resource;
   const isGuarded = guards.length > 0;
   // An upsert requires the permission for changes, too.
-  const mayBeDenied = isGuarded || action !== undefined || isUpsert(described);
+  const mayBeDenied = isGuarded || action !== undefined || isUpsert(described) || readsDeleted(described);
   // Cross-site writes are rejected where a scheme may know the caller by what browsers send.
   const mayBeCrossSite = described.method !== 'GET' && schemes.some(mayKnowBrowsers);
   return {

@@ -464,6 +464,7 @@ const EXPORTED_TYPES = [
   'RouteDescription',
   'SearchDescription',
   'ShapeDescription',
+  'TrashDescription',
   'ValueKind',
 ];
 

@@ -2,6 +2,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { Column } from '../../core/schema/column.js';
 import type { ColumnPair } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import type { DeletedRows } from '../../core/schema/operation.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import type { TableNames, TableRegistry } from '../../sql/table-names.js';
 import { declaredProperties, givenEntities } from './metadata/declared-properties.js';
@@ -29,6 +30,7 @@ export interface Table extends TableNames {
 /** The tables of a data source by entity id. */
 export class Tables implements TableRegistry {
   private readonly byEntity = new Map<string, Table>();
+  private readonly withDeleted = new Map<string, Readonly<Record<DeletedRows, Table>>>();
   private readonly guaranteed = new Set<string>();
   /** The tables with virtual generated columns; undefined if the database has no JSON subtype. */
   private jsonSubtypes: ReadonlySet<string> | undefined;
@@ -85,8 +87,12 @@ export class Tables implements TableRegistry {
     return this.guaranteed.size > 0 && this.guaranteed.has(keyName(near.path, columns, far.path));
   }
 
-  of(resource: ResourceSchema): Table {
-    return this.named(resource.entity);
+  of({ entity, deleted }: Pick<ResourceSchema, 'entity' | 'deleted'>): Table {
+    const table = this.named(entity);
+    if (!deleted) return table;
+    const views = this.withDeleted.get(entity) ?? deletedRows(table);
+    this.withDeleted.set(entity, views);
+    return views[deleted.rows];
   }
 
   named(entity: string): Table {
@@ -151,6 +157,17 @@ export class Tables implements TableRegistry {
       rowsEvenDeleted,
     };
   }
+}
+
+/** The table with other rows: the soft-deleted ones, or all. */
+function deletedRows(table: Table): Readonly<Record<DeletedRows, Table>> {
+  const { metadata, dataSource } = table;
+  const rowsEvenDeleted = (alias: string): readonly string[] => table.rowsEvenDeleted(alias);
+  const name = dataSource.driver.escape(metadata.deleteDateColumn?.databaseName ?? '');
+  return {
+    only: { ...table, rows: (alias) => [...rowsEvenDeleted(alias), `${alias}.${name} IS NOT NULL`] },
+    with: { ...table, rows: rowsEvenDeleted },
+  };
 }
 
 interface GuaranteedKey {

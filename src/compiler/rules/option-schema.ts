@@ -239,6 +239,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   expandable: late(expandable),
   bulk: late(bulk),
   serializer: early(aClass),
+  trash: early(flag),
   through: early(plainObject),
 };
 

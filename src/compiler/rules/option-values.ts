@@ -9,7 +9,7 @@ import {
   MAX_IDEMPOTENCY_LIFE,
   MOST_BULK_OBJECTS,
 } from '../../core/schema/limits.js';
-import { OPERATIONS } from '../../core/schema/operation.js';
+import { OPERATIONS, TRASH_OPERATIONS } from '../../core/schema/operation.js';
 import {
   booleanOr,
   check,
@@ -248,14 +248,16 @@ function bulkList(known: readonly string[] | undefined): OptionKind {
   };
 }
 
+const NAMES: readonly string[] = [...OPERATIONS, ...TRASH_OPERATIONS];
+
 /** Known names of operations. That it is a list of names is an early rule. */
 export const operations: OptionKind = function* (given) {
   for (const [index, name] of ((Array.isArray(given) ? given : []) as readonly string[]).entries())
-    if (!(OPERATIONS as readonly string[]).includes(name))
+    if (!NAMES.includes(name))
       yield {
         at: `[${index}]`,
         what: `"${name}" is not an operation`,
-        repair: didYouMean(name, OPERATIONS),
+        repair: didYouMean(name, NAMES),
       };
 };
 

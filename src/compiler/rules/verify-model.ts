@@ -27,6 +27,7 @@ import { verifyJunctions, verifyThrough, verifyOpenJunctions } from './verify-ju
 import { verifyOptionNames, verifyOptionValues } from './verify-options.js';
 import { verifyPagination, verifyParameters, verifyRenamedParameters } from './verify-parameters.js';
 import { verifyCustomFilters, verifyQueries } from './verify-queries.js';
+import { verifyTrash } from './verify-trash.js';
 
 const RULES = [
   verifyPrefix,
@@ -48,6 +49,7 @@ const RULES = [
   verifyRenamedParameters,
   verifyPagination,
   verifyExpandable,
+  verifyTrash,
   verifyBulk,
   verifyStoredResponses,
   verifyJunctions,

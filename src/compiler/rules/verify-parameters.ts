@@ -30,6 +30,7 @@ const STANDARD = [
   'format',
   'keys',
   'upsert',
+  'deleted',
   'q',
   '_sort',
   '_order',

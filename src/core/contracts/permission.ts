@@ -1,5 +1,6 @@
 import type { RowFilter } from '../query/row-filter.js';
 import type { Actor } from '../schema/caller.js';
+import type { TrashOperation } from '../schema/operation.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
 
 /** The context that is passed to a permission. */
@@ -7,6 +8,8 @@ export interface AccessContext {
   readonly actor: Actor;
   /** The method as the client sent it, with HEAD as GET. It may be one that the URL does not support. */
   readonly method: string;
+  /** What the request does with deleted objects, if it does: `method` is then GET, PATCH or DELETE. A permission that ignores it decides as for these. */
+  readonly operation?: TrashOperation | undefined;
   /** The resource to authorize: on a nested URL the child or the through model (contract 8.1). */
   readonly resource: ResourceSchema;
   /** The request of the HTTP library; undefined in calls without one. */
@@ -121,7 +124,10 @@ export function hide(): Denial {
  * ```
  */
 export interface PermissionSource {
-  /** Whether the actor holds `<app>.<view|add|change|delete>_<model>`. Called once per request and name. */
+  /**
+   * Whether the actor holds `<app>.<right>_<model>`, where the right is `view`, `add`, `change` or `delete`, and for deleted
+   * objects `view_deleted`, `restore` or `purge`. Called once per request and name.
+   */
   holds(actor: Actor, name: string): boolean | Promise<boolean>;
 }
 

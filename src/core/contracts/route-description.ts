@@ -111,6 +111,14 @@ export interface DeletionDescription {
   readonly restrict: readonly string[];
 }
 
+/** What the caller may do with deleted objects. */
+export interface TrashDescription {
+  /** The query parameter that shows deleted objects, as `deleted=only` and `deleted=with`; absent if the caller may not read them. */
+  readonly parameter?: string;
+  /** The field with the date of the deletion. */
+  readonly date?: string;
+}
+
 export interface BulkDescription {
   readonly methods: readonly ('POST' | 'PATCH' | 'DELETE')[];
   /** The maximum number of objects of one request. */
@@ -171,6 +179,8 @@ export interface QueryDescription {
   readonly relations: Readonly<Record<string, RelationDescription>>;
   /** What a deletion at this URL does to other objects; absent if the caller may not delete here. */
   readonly deletion?: DeletionDescription;
+  /** Of a model with a trash; absent if the caller may do nothing with its deleted objects. */
+  readonly trash?: TrashDescription;
   readonly bulk?: BulkDescription;
   readonly conditional?: ConditionalDescription;
   readonly idempotency?: { readonly header: 'Idempotency-Key' };

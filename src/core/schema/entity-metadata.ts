@@ -136,6 +136,8 @@ export interface EntityDescription {
   readonly unique: readonly (readonly string[])[];
   /** The id of the ORM's version column, if it counts every change of a row. */
   readonly version?: string;
+  /** The id of the column with the date of a soft deletion. */
+  readonly deletion?: string;
   /** The id of the ORM's column with the time of the last update. */
   readonly modified?: string;
   readonly relations: readonly RelationDescription[];

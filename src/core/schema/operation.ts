@@ -3,6 +3,24 @@ export const OPERATIONS = ['list', 'create', 'retrieve', 'update', 'partialUpdat
 
 export type Operation = (typeof OPERATIONS)[number];
 
+/** The operations on deleted objects of a model with `trash`, each with a right of its own: `view_deleted`. */
+export const TRASH_OPERATIONS = ['listDeleted'] as const;
+
+export type TrashOperation = (typeof TRASH_OPERATIONS)[number];
+
+/** The rows of a view on deleted objects: these alone, or with the others. */
+export const DELETED_ROWS = ['only', 'with'] as const;
+
+export type DeletedRows = (typeof DELETED_ROWS)[number];
+
+/** What the option `operations` names. */
+export type OperationName = Operation | TrashOperation;
+
+/** The operation on deleted objects whose right a method needs on a view of them. */
+export const TRASH_OPERATION_OF: Readonly<Partial<Record<string, TrashOperation>>> = {
+  GET: 'listDeleted',
+};
+
 /** The HTTP method of each operation. */
 export const METHOD_OF = {
   list: 'GET',
@@ -11,7 +29,8 @@ export const METHOD_OF = {
   update: 'PUT',
   partialUpdate: 'PATCH',
   destroy: 'DELETE',
-} as const satisfies Readonly<Record<Operation, string>>;
+  listDeleted: 'GET',
+} as const satisfies Readonly<Record<OperationName, string>>;
 
 /** The status of a generated operation's response with a body, and of an action that replaces it (contract 3.1). */
 export function statusOf(operation: Operation | undefined): 200 | 201 {

@@ -6,7 +6,7 @@ import type { DataType } from './data-type.js';
 import type { Field } from './field.js';
 import type { QueryLimits } from './limits.js';
 import type { ObjectLabel } from './object-label.js';
-import type { Operation } from './operation.js';
+import type { DeletedRows, OperationName } from './operation.js';
 import type { Relation, ToManyRelation, ToOneRelation } from './relation.js';
 
 /** What the deletion of a row does to those that refer to it: they are deleted, their foreign keys change, or they prevent it. */
@@ -131,7 +131,7 @@ export interface ResourceSchema {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Relations to served models that share a column with another relation, so that writing one changes the other. */
   readonly overlapping: readonly ToOneRelation[];
-  readonly operations: ReadonlySet<Operation>;
+  readonly operations: ReadonlySet<OperationName>;
   /** The models whose objects refer to its own. */
   readonly referrers: readonly Referrer[];
   /** The ids of its columns to which other rows refer, and which cannot be changed while they do. */
@@ -142,6 +142,8 @@ export interface ResourceSchema {
   readonly isClientSelected?: boolean;
   /** Relations that are loaded on an entity before its listeners are called; with dots for nested ones. */
   readonly listenerRelations: readonly string[];
+  /** Set in a view on deleted objects. */
+  readonly deleted?: TrashView;
   /** Whether unknown body fields and query parameters are errors. */
   readonly strict: boolean;
   /** New names of its query parameters by their default names. */
@@ -159,6 +161,15 @@ export interface ResourceSchema {
   readonly orderingNulls: boolean;
   /** The default order. Planning appends the key, so that a list's order is total. */
   readonly ordering: readonly OrderTerm[];
+}
+
+/** Which view on deleted objects a resource is. */
+export interface TrashView {
+  readonly rows: DeletedRows;
+  /** The model without deleted objects. */
+  readonly of: ResourceSchema;
+  /** The column with the date of the deletion. */
+  readonly date: Column;
 }
 
 /** New names of query parameters by their default names: `{ search: 'q' }`. Given as `parameters`. */

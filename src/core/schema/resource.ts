@@ -11,6 +11,7 @@ import type { Pagination } from '../contracts/pagination.js';
 import type { Renderer } from '../contracts/renderer.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { RequestCounter, Throttle } from '../contracts/throttle.js';
+import type { DeletedRows } from './operation.js';
 import type { ResourceSchema } from './resource-schema.js';
 
 /**
@@ -62,7 +63,12 @@ export interface Resource extends ResourceSchema {
   readonly description: string;
   /** Whether DELETE of an object responds with the deleted object. */
   readonly returnDeleted: boolean;
+  /** Its views on deleted objects; undefined if clients do not reach these. */
+  readonly trash: Trash | undefined;
 }
+
+/** The views of a model on its deleted objects, which have the date of their deletion. */
+export type Trash = Readonly<Record<DeletedRows, Resource>>;
 
 /** The resource of a schema that a relation refers to. */
 export function resourceOf(schema: ResourceSchema): Resource {

@@ -2,7 +2,7 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 import type { RouteAction } from '../../core/schema/action.js';
-import { isReading, servedMethod } from '../../core/schema/operation.js';
+import { isReading, servedMethod, TRASH_OPERATION_OF } from '../../core/schema/operation.js';
 import type { Route } from '../../core/schema/route.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { restrictFields } from './restrict-fields.js';
@@ -20,9 +20,11 @@ import type {
   CompiledPermission,
 } from '../../core/contracts/permission.js';
 import { resourceOf } from '../../core/schema/resource.js';
+import type { Resource } from '../../core/schema/resource.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { both, decide, visibleRows } from './evaluate-permission.js';
 import type { RefusalRules } from './evaluate-permission.js';
+import { intersectAccess, viewToAuthorize } from './view-deleted.js';
 import { keyNames } from '../../core/query/readable-paths.js';
 
 /** Methods whose generated responses contain the written object. */
@@ -64,18 +66,26 @@ export function authorizeMethod(
   }: AuthorizeOptions & { readonly method: string; readonly action?: RouteAction | undefined },
 ): MaybePromise<void> {
   const { actor, exchange, route } = context;
-  const { resource } = route;
+  const isOwnAction = action !== undefined && action.operation === undefined;
+  const resource = isOwnAction ? route.resource : viewToAuthorize(context, method);
   const access = new CallerAccess({ actor, challenge, request: exchange?.request }, rules);
   const returnsObject = METHODS_RETURNING_OBJECT.has(method) && (!action || action.operation !== undefined);
   const granted = returnsObject
     ? access.authorizeWrite(resource, method, action?.permission)
     : access.authorize(resource, method, action?.permission);
-  return mapMaybe(granted, (grant) => {
+  const model = modelOf(resource);
+  // A list with the other objects needs the right to view these, too.
+  const all =
+    isReading(method) && resource.deleted?.rows === 'with' && resource !== route.resource
+      ? intersectAccess(granted, () => access.authorize(model, method, action?.permission))
+      : granted;
+  return mapMaybe(all, (grant) => {
     context.access = access;
     context.rows = grant.rows;
     // For a nested URL, `resolveParent` restricts it further.
     context.scope = grant.rows;
-    context.resource = restrictFields(resource, grant);
+    // The object of the response is not deleted any more.
+    context.resource = restrictFields(returnsObject ? model : resource, grant);
     context.isReading = isReading(method);
   });
 }
@@ -132,7 +142,7 @@ export class CallerAccess implements AccessControl {
   ): MaybePromise<Access> {
     const written = this.authorize(resource, method, permission);
     if (!resourceOf(resource).grantsSomeFields) return written;
-    return mapMaybe(written, (access) => this.withoutHidden(resource, access));
+    return mapMaybe(written, (access) => this.withoutHidden(modelOf(resource), access));
   }
 
   /** As `authorizeWrite`; undefined for a denial. */
@@ -142,7 +152,9 @@ export class CallerAccess implements AccessControl {
     permission?: CompiledPermission,
   ): Promise<Access | undefined> {
     const access = await this.tryAuthorize(resource, method, permission);
-    return access && resourceOf(resource).grantsSomeFields ? this.withoutHidden(resource, access) : access;
+    return access && resourceOf(resource).grantsSomeFields
+      ? this.withoutHidden(modelOf(resource), access)
+      : access;
   }
 
   /** The grant of a write without the fields that GET hides. */
@@ -215,7 +227,8 @@ export class CallerAccess implements AccessControl {
     return {
       actor: this.caller.actor,
       method: servedMethod(method),
-      resource,
+      operation: resource.deleted && TRASH_OPERATION_OF[servedMethod(method)],
+      resource: resource.deleted?.of ?? resource,
       request: this.caller.request,
       holds: (name) => this.hasPermission(name),
     };
@@ -238,6 +251,11 @@ export class CallerAccess implements AccessControl {
       ? new NotAuthenticated(challenge)
       : new PermissionDenied();
   }
+}
+
+/** The model of a view on deleted objects; any other one itself. */
+function modelOf(resource: ResourceSchema): Resource {
+  return resourceOf(resource.deleted?.of ?? resource);
 }
 
 const UNRESTRICTED: Access = { rows: ALWAYS, readable: 'all', writable: 'all' };

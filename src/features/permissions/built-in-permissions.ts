@@ -1,6 +1,7 @@
 import { allow, deny } from '../../core/contracts/permission.js';
 import type { AccessContext, Grant, Permission, Denial } from '../../core/contracts/permission.js';
 import { isReading } from '../../core/schema/operation.js';
+import type { TrashOperation } from '../../core/schema/operation.js';
 
 /** The permission of a controller's `scope`: grants everything on some of the rows, and so only adds a row condition. */
 export class RowScope implements Permission {
@@ -25,10 +26,10 @@ export class IsAuthenticated implements Permission {
   }
 }
 
-/** Allows authenticated callers, and anonymous ones to read. */
+/** Allows authenticated callers, and anonymous ones to read what is not deleted. */
 export class IsAuthenticatedOrReadOnly implements Permission {
-  decide({ actor, method }: AccessContext): Grant | Denial {
-    return decided(actor !== null || isReading(method));
+  decide({ actor, method, operation }: AccessContext): Grant | Denial {
+    return decided(actor !== null || (isReading(method) && operation === undefined));
   }
 }
 
@@ -50,12 +51,17 @@ const RIGHTS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
+/** The same for deleted objects. */
+const TRASH_RIGHTS: Readonly<Record<TrashOperation, string>> = {
+  listDeleted: 'view_deleted',
+};
+
 /** Requires the actor's model permissions. OPTIONS requires an actor without any. */
 export class ModelPermissions implements Permission {
   async decide(context: AccessContext): Promise<Grant | Denial> {
-    const { actor, method, resource } = context;
+    const { actor, method, operation, resource } = context;
     if (actor === null) return this.decideAnonymous(context);
-    const right = RIGHTS[method];
+    const right = operation === undefined ? RIGHTS[method] : TRASH_RIGHTS[operation];
     return decided(
       right === undefined || (await context.holds(`${resource.app}.${right}_${resource.model}`)),
     );
@@ -66,10 +72,10 @@ export class ModelPermissions implements Permission {
   }
 }
 
-/** As `ModelPermissions`, and anonymous callers may read. */
+/** As `ModelPermissions`, and anonymous callers may read what is not deleted. */
 export class ModelPermissionsOrAnonReadOnly extends ModelPermissions {
-  protected override decideAnonymous({ method }: AccessContext): Grant | Denial {
-    return decided(isReading(method));
+  protected override decideAnonymous({ method, operation }: AccessContext): Grant | Denial {
+    return decided(isReading(method) && operation === undefined);
   }
 }
 

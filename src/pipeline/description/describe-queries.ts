@@ -14,6 +14,7 @@ import { METHOD_OF } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
 import { isReadableFrom } from '../../core/schema/reachable-models.js';
 import { resourceOf } from '../../core/schema/resource.js';
+import { trashParameters } from '../../core/schema/trash.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import { queriedResource } from '../../features/filtering/plan-rows.stage.js';
@@ -92,6 +93,7 @@ export async function describeQueries(
     nested: view ? await describeNested(view, context, routesOf) : [],
     custom: await describeActions(route, context, routesOf),
     relations: view ? await describeRelations(view, context, parameters) : {},
+    ...(await describeTrash(route, context)),
     ...(await describeWrites(route, context)),
     ...(view && describeResponses(route, view)),
   };
@@ -212,6 +214,21 @@ async function findCallable(
   for (const [method, action] of route.actions)
     if (await mayUse(route, method, access)) callable.push([method, action]);
   return callable;
+}
+
+/** What the caller may do with deleted objects. */
+async function describeTrash(
+  { resource, operations }: Route,
+  { access }: RestContext,
+): Promise<Pick<QueryDescription, 'trash'>> {
+  const [parameter] = operations.has('GET') ? trashParameters(resource) : [];
+  const view = resource.trash?.only;
+  const granted = view && parameter !== undefined && (await access.tryAuthorize(view, 'GET'));
+  if (!granted) return {};
+  const date = restrictFields(view, granted).fields.find(
+    (field) => field.readable && field.kind === 'column' && field.column.id === view.deleted?.date.id,
+  );
+  return { trash: { parameter, ...(date && { date: date.name }) } };
 }
 
 async function describeWrites(

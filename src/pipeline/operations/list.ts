@@ -22,6 +22,7 @@ import { readBody } from '../../request/response/rest-response.js';
 import type { ResponseBody } from '../../request/response/rest-response.js';
 import type { Route } from '../../core/schema/route.js';
 import type { PipelineServices, OperationDefinition } from '../pipeline-services.js';
+import { rejectDeletedRows } from './reject-parameters.js';
 
 export const list: OperationDefinition = {
   name: 'list',
@@ -37,6 +38,7 @@ export const list: OperationDefinition = {
 export function planListRows({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
   return [
     ...authorizeQueries(resource),
+    ...rejectDeletedRows(resource),
     ...(resource.shape ? [selectFields(selector, true)] : []),
     ...addLabels(resource, adapter),
     planRows,

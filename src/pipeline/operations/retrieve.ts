@@ -9,7 +9,7 @@ import { selectFields } from '../../features/field-selection/select-fields.stage
 import { jsonOutput, representExpanded } from '../../request/represent-row.js';
 import type { Stage } from '../../request/rest-context.js';
 import type { PipelineServices, OperationDefinition } from '../pipeline-services.js';
-import { rejectParameters } from './reject-parameters.js';
+import { rejectDeletedRows, rejectParameters } from './reject-parameters.js';
 import { objectCondition, planRetrieve } from '../../request/plan/row-conditions.js';
 
 export const retrieve: OperationDefinition = {
@@ -23,7 +23,8 @@ export const retrieve: OperationDefinition = {
  * The object precedes the query in the order of checks: an error of the query is reported after the lookup of the object.
  */
 function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
-  if (!resource.shape && !resource.strict && resource.labelsParameter === undefined) return [];
+  if (!resource.shape && !resource.strict && !resource.trash && resource.labelsParameter === undefined)
+    return [];
   return [
     (context) => {
       const { requester } = context;
@@ -34,6 +35,7 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
     },
     ...(resource.shape ? [selectFields(selector, true)] : []),
     ...addLabels(resource, adapter),
+    ...rejectDeletedRows(resource),
     ...rejectParameters(resource),
     (context) => {
       context.clearDeferredChecks();

@@ -5,6 +5,7 @@ import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
+import { trashParameters } from '../../core/schema/trash.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { splitValues } from '../../core/values/parse-text.js';
 import { isRepeated, parametersFrom, parameterValues } from './parse-query-string.js';
@@ -33,6 +34,7 @@ function commonParameters(resource: Resource): readonly string[] {
   return [
     ...fieldSelectionParameters(resource.shape),
     ...(resource.renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
+    ...trashParameters(resource),
   ];
 }
 

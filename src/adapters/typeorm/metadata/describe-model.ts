@@ -107,6 +107,7 @@ function describeEntity(
     key: metadata.primaryColumns.map((column) => column.databaseName),
     unique: describeUnique(metadata),
     ...describeValidatorColumns(metadata),
+    ...(metadata.deleteDateColumn && { deletion: metadata.deleteDateColumn.databaseName }),
     relations: describeRelations(source),
     exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
     rules: rules ? describeRules(metadata, rules) : new Map(),

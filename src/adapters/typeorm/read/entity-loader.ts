@@ -98,7 +98,7 @@ export class EntityLoader {
     const builder = manager
       .getRepository<ObjectLiteral>(this.metadata.target)
       .createQueryBuilder('entity')
-      .setFindOptions({ loadEagerRelations: false });
+      .setFindOptions({ loadEagerRelations: false, withDeleted: this.resource.deleted !== undefined });
     return this.whereKeys(builder, identities);
   }
 

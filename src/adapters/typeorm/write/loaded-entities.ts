@@ -48,6 +48,7 @@ export class LoadedEntities {
       runner.manager.findOne<ObjectLiteral>(this.metadata.target, {
         where: whereIdentity(identity, this.resource, this.metadata),
         loadEagerRelations: false,
+        withDeleted: this.resource.deleted !== undefined,
         ...(relations.length > 0 ? { loadRelationIds: { relations, disableMixedMap: true } } : {}),
       }),
     );

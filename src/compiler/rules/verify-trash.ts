@@ -1,0 +1,57 @@
+import { TRASH_OPERATIONS } from '../../core/schema/operation.js';
+import type { OperationName } from '../../core/schema/operation.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { trashParameters } from '../../core/schema/trash.js';
+import type { CompiledModel } from '../compile-resources.js';
+import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
+import { featureParameters } from '../query-parameters.js';
+import { problem } from './problems.js';
+import type { Problems } from './problems.js';
+
+/** Verifies that a model with `trash` has deleted rows, and that nothing else has the names by which clients reach them. */
+export function* verifyTrash({ drafts }: CompilerInput, { all }: CompiledModel): Problems {
+  for (const draft of drafts) yield* optionProblems(draft);
+  for (const resource of all) yield* parameterProblems(resource);
+}
+
+function* optionProblems({ declaration, entity }: EntityDeclaration): Problems {
+  const { name, options } = declaration;
+  const named: readonly OperationName[] = Array.isArray(options.operations)
+    ? options.operations
+    : TRASH_OPERATIONS;
+  const isNamed = TRASH_OPERATIONS.some((operation) => named.includes(operation));
+  if (options.trash !== true) {
+    if (options.operations !== undefined && isNamed)
+      yield problem(
+        `${name}.operations`,
+        'operations on deleted objects are those of a model with a trash',
+        'Add trash: true, or leave them out.',
+      );
+  } else if (entity.deletion === undefined)
+    yield problem(
+      `${name}.trash`,
+      `${name} has no @DeleteDateColumn, so that DELETE leaves nothing to restore`,
+      'Add one, such as @DeleteDateColumn() deletedAt: Date | null.',
+    );
+  else if (!isNamed)
+    yield problem(
+      `${name}.trash`,
+      'the operations of the model leave out all operations on deleted objects',
+      `Add ${TRASH_OPERATIONS.map((operation) => `'${operation}'`).join(', ')} to its operations, or leave trash out.`,
+    );
+}
+
+/** Rejects a field or another parameter with the name of the parameter that shows deleted objects. */
+function* parameterProblems(resource: Resource): Problems {
+  const { label, fieldsByName, filterTerms, renamed } = resource;
+  for (const parameter of trashParameters(resource)) {
+    const others = [...filterTerms.keys(), ...featureParameters({ ...resource, trash: undefined })];
+    // A new name is verified with the option that gives it.
+    if (renamed.has('deleted') || !(fieldsByName.has(parameter) || others.includes(parameter))) continue;
+    yield problem(
+      `${label}.trash`,
+      `"${parameter}" is the query parameter that shows deleted objects, and ${fieldsByName.has(parameter) ? 'a field' : 'another parameter'} of ${label}`,
+      `Give the parameter another name: parameters: { ${parameter}: '…' }.`,
+    );
+  }
+}
