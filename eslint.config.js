@@ -15,7 +15,7 @@ const WEAK_KEYS = {
     'src/features/**/*.ts',
     'src/request/**/*.ts',
     'src/sql/**/*.ts',
-    'src/core/schema/field.ts',
+    'src/core/values/row-to-json.ts',
     'src/adapters/typeorm/typeorm-adapter.ts',
   ],
   'data sources, their metadata, and connections of their drivers': [

@@ -21,6 +21,8 @@ import type { ResourceSchema } from './schema/resource-schema.js';
 
 /** The JSON that a read returns: byte for byte the output of `JSON.stringify` for `represent`, whether the database or the process serializes it. */
 export interface JsonOutput {
+  /** The fields of each object. */
+  readonly view: ResourceSchema;
   /** The path prefix of the model's links. */
   readonly basePath: string;
   /** True if `represent` is the default of the model, which a database can write. */

@@ -75,6 +75,7 @@ export function representExpanded(row: Row, context: RestContext): MaybePromise<
 /** The JSON of a response: written by the database where possible. */
 export function jsonOutput(context: RestContext): JsonOutput {
   return {
+    view: context.resource,
     basePath: basePathOf(context),
     isDefault: chooseForm(context) === 'stored',
     represent: (row) => represent(row, context),

@@ -2,6 +2,7 @@ import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
 import type { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
 import type { JsonOutput, JsonRow, PageOf } from '../../src/core/data-adapter.js';
 import type { MaybePromise } from '../../src/core/maybe-promise.js';
+import type { Row } from '../../src/core/contracts/serializer.js';
 import type { ListPlan, PagePlan, RetrievePlan } from '../../src/core/query/plan.js';
 import { rowsToJson } from '../../src/core/values/rows-to-json.js';
 import { comparisonOf } from './comparison.js';
@@ -18,7 +19,7 @@ const fastPage = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'page')?.
 JsonReader.prototype.list = function (this: JsonReader, plan, output) {
   const texts = fastList.call(this, plan, output);
   const comparison = comparisonOfReader(this['rows']);
-  return this.jsonRowsFor(output) && comparison
+  return comparison && output.isDefault
     ? both({ reader: this, comparison, plan, output }, iterated(texts))
     : texts;
 };
@@ -43,10 +44,14 @@ async function compareReadRow(
 ): Promise<JsonRow | undefined> {
   for (let attempt = 0; ; attempt++) {
     const fast = await fastRow.call(reader, plan, output);
-    const general = await reader['serializeRow'](plan, output);
+    const written = JSON.stringify(fast);
+    const others = [
+      JSON.stringify(await reader['serializeRow'](plan, output)),
+      JSON.stringify(await reader['serializeRow'](plan, objectsOf(output))),
+    ];
     comparison.rows++;
-    if (JSON.stringify(fast) === JSON.stringify(general)) return fast;
-    if (attempt === 5) reportDifference(comparison, JSON.stringify(fast), JSON.stringify(general));
+    if (others.every((other) => other === written)) return fast;
+    if (attempt === 5) reportDifference(comparison, written, others.join('\n'));
   }
 }
 
@@ -69,7 +74,7 @@ async function comparedPage(
     const written = toText(page);
     const expected = toText({
       ...general,
-      rows: rowsToJson(general.rows, output),
+      rows: serializeRows(general.rows, output, comparison),
     });
     comparison.askedPages++;
     if (written === expected) return page;
@@ -82,7 +87,19 @@ function comparisonOfReader(reader: RowReader): Comparison | undefined {
 }
 
 function reportDifference(comparison: Comparison, written: string, expected: string): never {
-  return comparison.report(`The database writes\n${written}\nand the process\n${expected}`);
+  return comparison.report(`Written is\n${written}\nand the serializer makes\n${expected}`);
+}
+
+/** The default serializer makes objects of these rows. */
+function objectsOf(output: JsonOutput): JsonOutput {
+  return { ...output, isDefault: false };
+}
+
+/** The JSON of the objects that the serializer makes of rows, compared with the JSON that the process writes of the rows. */
+function serializeRows(rows: readonly Row[], output: JsonOutput, comparison: Comparison): string {
+  const [written, expected] = [rowsToJson(rows, output), rowsToJson(rows, objectsOf(output))];
+  if (written !== expected) reportDifference(comparison, written, expected);
+  return expected;
 }
 
 /** Cursor values are compared only if the page has rows, and those of the last row only if there are more. */
@@ -99,8 +116,8 @@ interface ComparedList {
 
 /** Compares incrementally, because the page boundaries of the two paths may differ. */
 async function* both(list: ComparedList, texts: AsyncIterable<string>): AsyncGenerator<string> {
-  const { reader, comparison, plan, output } = list;
-  const general = generalTexts(reader, plan, output);
+  const { comparison, output } = list;
+  const general = generalTexts(list);
   let [expected, differed] = ['', false];
   for await (const text of texts) {
     const written = withSeparator(text, output);
@@ -131,8 +148,8 @@ function withSeparator(text: string, { separator = ',' }: JsonOutput): string {
   return text === '' ? '' : text + separator;
 }
 
-async function* generalTexts(reader: JsonReader, plan: ListPlan, output: JsonOutput): AsyncGenerator<string> {
-  for await (const rows of reader['rows'].list(plan)) yield rowsToJson(rows, output);
+async function* generalTexts({ reader, comparison, plan, output }: ComparedList): AsyncGenerator<string> {
+  for await (const rows of reader['rows'].list(plan)) yield serializeRows(rows, output, comparison);
 }
 
 /** Repeats the comparison, because another request may write between the two reads; only a persistent difference is reported. */
@@ -141,7 +158,7 @@ async function verifyAgreement({ reader, comparison, plan, output }: ComparedLis
   for (let attempt = 0; attempt < 5; attempt++) {
     last = [
       await whole(iterated(fastList.call(reader, plan, output))),
-      await whole(generalTexts(reader, plan, output)),
+      await whole(generalTexts({ reader, comparison, plan, output })),
     ];
     if (last[0] === last[1]) return;
   }

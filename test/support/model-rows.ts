@@ -29,6 +29,7 @@ export class ModelRows {
   ) {
     const { serializer } = resource;
     this.output = {
+      view: resource,
       basePath: BASE_PATH,
       isDefault: true,
       represent: (row) => serializer.represent(row, { resource, basePath: BASE_PATH, actor: null }),

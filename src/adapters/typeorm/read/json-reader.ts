@@ -4,8 +4,8 @@ import type { JsonOutput, JsonRow, ObjectOutput, PageOf } from '../../../core/da
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { CountPlan, ListPlan, PagePlan, RetrievePlan } from '../../../core/query/plan.js';
-import { parseJson, writeJson } from '../../../core/values/exact-numbers.js';
-import { pagesToJson, pagesToObjects, rowsToJson } from '../../../core/values/rows-to-json.js';
+import { parseJson } from '../../../core/values/exact-numbers.js';
+import { pagesToJson, pagesToObjects, rowToJson, rowsToJson } from '../../../core/values/rows-to-json.js';
 import { isWritten } from '../../../execution/choose-read.js';
 import { compileWhere } from '../../../sql/compile-where.js';
 import type { JsonRows } from '../../../sql/json-object-sql.js';
@@ -100,11 +100,11 @@ export class JsonReader {
     });
   }
 
-  private async serializeRow(plan: RetrievePlan, { represent }: JsonOutput): Promise<JsonRow | undefined> {
+  private async serializeRow(plan: RetrievePlan, output: JsonOutput): Promise<JsonRow | undefined> {
     const row = await this.rows.retrieve(plan);
     return (
       row && {
-        text: writeJson(represent(row)),
+        text: rowToJson(row, output),
         validatorValues: plan.validators ? validatorValuesIn(row, plan.validators) : [],
       }
     );
