@@ -71,7 +71,7 @@ export const INTERNALS = [
 
 /** Files with undocumented parts that have not moved to `src/internals/` yet. */
 export const INTERNALS_ELSEWHERE = [
-  'src/adapters/typeorm/connection/postgres-pool.ts',
+  'src/execution/connection/postgres-pool.ts',
   'src/http/express/express-prototypes.ts',
   'src/http/fastify/fastify-platform.ts',
   'src/http/fastify/fastify-reply.ts',

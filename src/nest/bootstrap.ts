@@ -44,7 +44,7 @@ import { resolveProvider } from './resolve-provider.js';
 import { selectDefaultVersion } from './application-config.js';
 import type { BodyReader } from '../core/schema/value-rules.js';
 import type { RoutesOf } from '../pipeline/description/describe-queries.js';
-import type { ReportError } from '../adapters/typeorm/connection/connection-manager.js';
+import type { ReportError } from '../execution/connection/connection-manager.js';
 import type { Api, Route } from '../core/schema/route.js';
 
 /**

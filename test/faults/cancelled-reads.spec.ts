@@ -7,8 +7,9 @@ import { PageNumberPagination, Restify, RestifyModule } from 'nestjs-restify';
 import type { RestifyModuleOptions } from 'nestjs-restify';
 import { Column, DataSource, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
 import type { DataSourceOptions, QueryRunner, Relation } from 'typeorm';
+import { TypeOrmConnections } from '../../src/adapters/typeorm/connection/typeorm-connections.js';
 import { chooseDialect } from '../../src/adapters/typeorm/data-source-dialect.js';
-import { ConnectionManager } from '../../src/adapters/typeorm/connection/connection-manager.js';
+import { ConnectionManager } from '../../src/execution/connection/connection-manager.js';
 import type { Statement } from '../../src/sql/statement.js';
 import type { TestDatabase } from '../support/databases.js';
 import { onEachServer } from '../support/each-database.js';
@@ -192,7 +193,8 @@ onEachServer('2,000 cancels', (database) => {
       },
     };
     const dataSource = await new DataSource({ ...opened.options, ...pool } as DataSourceOptions).initialize();
-    const connections = new ConnectionManager(dataSource, chooseDialect(dataSource), {
+    const port = new TypeOrmConnections(dataSource, 30_000);
+    const connections = new ConnectionManager(port, chooseDialect(dataSource), {
       acquireTimeout: 30_000,
       statementTimeout: undefined,
       fairShare: false,

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import type { MissingIndex } from '../../core/contracts/missing-index.js';
@@ -47,8 +47,10 @@ import { chooseDialect } from './data-source-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import { BatchWriter } from './write/batch-writer.js';
 import { TypeOrmIdempotencyStore } from './idempotency/typeorm-response-store.js';
-import { ConnectionManager } from './connection/connection-manager.js';
-import type { ConnectionSettings } from './connection/connection-manager.js';
+import { ConnectionManager } from '../../execution/connection/connection-manager.js';
+import type { ConnectionSettings } from '../../execution/connection/connection-manager.js';
+import { TypeOrmConnections } from './connection/typeorm-connections.js';
+import { runnerInTransaction } from './connection/runner-transactions.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns, ViolatedConstraints } from './metadata/violated-constraints.js';
 import { TextColumns } from './metadata/text-columns.js';
@@ -87,7 +89,7 @@ export class TypeOrmAdapter implements DataAdapter {
   readonly responses: TypeOrmIdempotencyStore;
   private readonly dialect: Dialect;
   private readonly tables: Tables;
-  private readonly connections: ConnectionManager;
+  private readonly connections: ConnectionManager<QueryRunner>;
   private readonly lookups: KeyLookups;
   private readonly constraints: ViolatedConstraints;
   private readonly texts: TextColumns;
@@ -104,7 +106,8 @@ export class TypeOrmAdapter implements DataAdapter {
     traceTransformers(dataSource);
     this.tables = new Tables(dataSource);
     this.texts = new TextColumns(dataSource);
-    this.connections = new ConnectionManager(dataSource, this.dialect, settings);
+    const port = new TypeOrmConnections(dataSource, settings.acquireTimeout);
+    this.connections = new ConnectionManager(port, this.dialect, settings);
     this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
     const { tables, dialect, connections } = this;
     const indexes = new IndexColumns(tables, dialect, connections);
@@ -164,8 +167,8 @@ export class TypeOrmAdapter implements DataAdapter {
     return this.connections.failures.report(error);
   }
 
-  join<Result>(manager: object, work: () => Promise<Result>): Promise<Result> {
-    return this.connections.joined.run(manager, work);
+  async join<Result>(manager: object, work: () => Promise<Result>): Promise<Result> {
+    return this.connections.joined.run(runnerInTransaction(manager, this.dataSource), work);
   }
 
   prepare(resource: ResourceSchema): void {

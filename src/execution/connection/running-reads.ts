@@ -3,6 +3,7 @@ import { ClientClosedRequest } from '../../core/errors/http-exceptions.js';
 import { NO_POSITION, UnorderedSet } from '../../core/unordered-set.js';
 import type { UnorderedSetMember } from '../../core/unordered-set.js';
 import type { Dialect, StatementCanceller } from '../../sql/dialects/dialect.js';
+import type { ReadFrom } from '../port.js';
 
 /** The interval of the checks in milliseconds. */
 const CHECK_INTERVAL = 50;
@@ -150,9 +151,6 @@ export class RunningRead implements UnorderedSetMember {
     return false;
   }
 }
-
-/** The server to read from. The primary has every write; a replica, if there is one, may lag behind it. */
-export type ReadFrom = 'primary' | 'replica';
 
 /** The client that a read belongs to, and the server that it uses. */
 export interface Reading {

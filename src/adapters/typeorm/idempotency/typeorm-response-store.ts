@@ -10,7 +10,7 @@ import {
   Index,
   PrimaryColumn,
 } from 'typeorm';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { storesResponses, STORES_RESPONSES } from '../../../core/contracts/idempotency.js';
 import type {
   Claim,
@@ -27,7 +27,7 @@ import {
   ANSWER_PART,
 } from '../../../core/schema/limits.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 
 /**
  * Stores the responses to requests with an `Idempotency-Key`. Add it to the entities of the data source; the application must
@@ -94,7 +94,10 @@ export class TypeOrmIdempotencyStore implements IdempotencyStore {
 
   constructor(
     dataSource: DataSource,
-    private readonly tools: { readonly connections: ConnectionManager; readonly dialect: Dialect },
+    private readonly tools: {
+      readonly connections: ConnectionManager<QueryRunner>;
+      readonly dialect: Dialect;
+    },
   ) {
     this.target = dataSource.entityMetadatas.map(({ target }) => target).find(storesResponses) as
       typeof IdempotencyRecord | undefined;

@@ -1,8 +1,8 @@
-import type { EntityMetadata } from 'typeorm';
+import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { evictOldest } from '../../../core/evict-oldest.js';
 import type { ConstrainedTable, DatabaseError, Dialect } from '../../../sql/dialects/dialect.js';
 import type { NamedTable } from '../../../sql/table-names.js';
-import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
 
 type Duplicate = Extract<DatabaseError, { kind: 'unique' }>;
@@ -20,7 +20,7 @@ export class IndexColumns {
   constructor(
     private readonly tables: Tables,
     private readonly dialect: Dialect,
-    private readonly connections: ConnectionManager,
+    private readonly connections: ConnectionManager<QueryRunner>,
   ) {}
 
   /**
@@ -102,7 +102,7 @@ export class ViolatedConstraints {
     private readonly tools: {
       readonly tables: Tables;
       readonly dialect: Dialect;
-      readonly connections: ConnectionManager;
+      readonly connections: ConnectionManager<QueryRunner>;
       readonly indexes: IndexColumns;
     },
   ) {}

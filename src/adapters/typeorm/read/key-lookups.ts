@@ -11,8 +11,8 @@ import type { Statement } from '../../../sql/statement.js';
 import { labelStatement, MAX_PARAMETERS } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Tables } from '../table-metadata.js';
-import type { ReadFrom } from '../../../execution/connection/running-reads.js';
-import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ReadFrom } from '../../../execution/port.js';
+import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import type { ReferencedValues } from '../write/entity-values.js';
 
 /** A key of a body, or a value that refers to a row. */
@@ -39,7 +39,7 @@ export class KeyLookups {
   constructor(
     private readonly tables: Tables,
     private readonly dialect: Dialect,
-    private readonly connections: ConnectionManager,
+    private readonly connections: ConnectionManager<QueryRunner>,
   ) {
     this.shapes = new StatementCache(dialect);
   }

@@ -7,7 +7,7 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { decodeRecord, Scope } from '../../../sql/query-scope.js';
 import { relatedStatement } from '../../../sql/related-query.js';
 import type { Tables } from '../table-metadata.js';
-import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import type { RowReader } from './row-reader.js';
 
 export interface RelatedReaderTools {
@@ -15,7 +15,7 @@ export interface RelatedReaderTools {
   readonly reader: RowReader;
   readonly tables: Tables;
   readonly dialect: Dialect;
-  readonly connections: ConnectionManager;
+  readonly connections: ConnectionManager<QueryRunner>;
 }
 
 /** The maximum number of parents per statement. Databases limit the number of parameters, and a composite key needs an OR alternative. */

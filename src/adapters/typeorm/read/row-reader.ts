@@ -25,7 +25,7 @@ import type { Selection } from '../../../sql/select-query.js';
 import { labelStatement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Records, Statement } from '../../../sql/statement.js';
-import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import type { Tables } from '../table-metadata.js';
 import { EntityLoader } from './entity-loader.js';
 import { charactersOf, PageSize } from '../../../execution/read/list-pages.js';
@@ -61,7 +61,7 @@ export interface ReadPageOptions {
 export interface RowReaderTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
-  readonly connections: ConnectionManager;
+  readonly connections: ConnectionManager<QueryRunner>;
 }
 
 const EXACT: CountPlan = { kind: 'exact' };

@@ -7,7 +7,7 @@ import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import { inSlices } from '../../../core/event-loop.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import { insertTogether } from './insert-together.js';
 import { identityOfRow, NO_ERRORS, recordWrite, runHook } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, WriterTools } from './row-writer.js';
@@ -25,7 +25,7 @@ export type StepOutcome = Row | typeof DELETED | typeof MISSING;
 interface BatchTransaction {
   readonly runner: QueryRunner;
   readonly plan: BatchPlan;
-  readonly connections: ConnectionManager;
+  readonly connections: ConnectionManager<QueryRunner>;
   readonly dialect: Dialect;
   /** Whether new rows may be inserted together, and none is looked up again before it is written. */
   readonly isTogether: boolean;

@@ -10,7 +10,7 @@ import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
 import type { Records, Statement } from '../../../sql/statement.js';
-import type { Written } from '../connection/connection-manager.js';
+import type { Written } from '../../../execution/connection/connection-manager.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './direct-statements.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
@@ -287,7 +287,7 @@ export class DirectWriter implements RowWriter {
     }
   }
 
-  private record(plan: CreatePlan | UpdatePlan): Written | undefined {
+  private record(plan: CreatePlan | UpdatePlan): Written<QueryRunner> | undefined {
     if (!plan.recording) return undefined;
     const { connections } = this.tools;
     return (records, runner) => {

@@ -14,7 +14,7 @@ import { existsStatement } from '../../../sql/select-query.js';
 import { labelStatement } from '../../../sql/statement.js';
 import type { Statement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
-import type { Written } from '../connection/connection-manager.js';
+import type { Written } from '../../../execution/connection/connection-manager.js';
 import type { KeyLookup } from '../read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { selectForDeletion } from './row-locks.js';
@@ -97,7 +97,7 @@ export class RemovingWriter implements RowWriter {
   /** False if no row was deleted: there is none, or the database has rejected the deletion. */
   private async deleteAtOnce(plan: DeletePlan): Promise<boolean> {
     const { connections, dialect } = this.tools;
-    const record: Written = ([deleted], runner) => {
+    const record: Written<QueryRunner> = ([deleted], runner) => {
       if (!deleted) return;
       recordWrite(plan, decodeRecord(deleted, this.resource.identity, dialect), { runner, connections });
     };

@@ -18,7 +18,7 @@ import type { WriteChoice } from '../../../execution/write-causes.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
-import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import type { ViolatedConstraints } from '../metadata/violated-constraints.js';
 import type { KeyLookup, KeyLookups } from '../read/key-lookups.js';
 import type { RowReader } from '../read/row-reader.js';
@@ -64,7 +64,7 @@ export interface WriteChooser {
 export interface WriterTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
-  readonly connections: ConnectionManager;
+  readonly connections: ConnectionManager<QueryRunner>;
   readonly lookups: KeyLookups;
   readonly constraints: ViolatedConstraints;
   /** Whether callers receive the messages of errors that triggers raise. */
@@ -164,7 +164,7 @@ export function preparedWithoutLock<Result>(
 export async function writeAlone<Result extends WriteResult>(
   step: PreparableWrite<Result>,
   plan: WritePlan,
-  connections: ConnectionManager,
+  connections: ConnectionManager<QueryRunner>,
 ): Promise<Result> {
   throwStepError(step.errors);
   const write = async (runner: QueryRunner): Promise<Result> => {
@@ -215,7 +215,7 @@ export function recordWrite(
   {
     runner,
     connections,
-  }: { readonly runner: QueryRunner | undefined; readonly connections: ConnectionManager },
+  }: { readonly runner: QueryRunner | undefined; readonly connections: ConnectionManager<QueryRunner> },
 ): void {
   if (recording && key) connections.committed.add(runner, recording, { kind, resource, key });
 }

@@ -1,25 +1,19 @@
-import type { DataSource, QueryRunner } from 'typeorm';
-import type { Requester } from '../../../core/query/plan.js';
-import { mapMaybe } from '../../../core/maybe-promise.js';
-import type { MaybePromise } from '../../../core/maybe-promise.js';
-import type { Dialect } from '../../../sql/dialects/dialect.js';
-import type { Records, Statement } from '../../../sql/statement.js';
-import { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
-import { ConnectionLock } from '../../../execution/connection/connection-lock.js';
+import type { Requester } from '../../core/query/plan.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { Dialect } from '../../sql/dialects/dialect.js';
+import type { Records, Statement } from '../../sql/statement.js';
+import type { Acquired, ConnectionPort, DriverPool, ReadFrom, Session, SingleUse } from '../port.js';
+import { AcquireDeadlines } from './acquire-timeout.js';
 import { CommittedWrites } from './committed-writes.js';
-import { SqliteConnection } from './sqlite-connection.js';
-import { ConnectionErrors, DatabaseFailures } from './database-failures.js';
-import { DriverQueries } from './driver-queries.js';
-import { JoinedTransactions, attemptTransaction } from './transaction.js';
-import { PoolQueues } from './pool-queue.js';
-import { withPooledConnection, poolOf } from './postgres-pool.js';
-import type { PoolRules } from './postgres-pool.js';
-import { QueryRunnerPool } from './query-runner-pool.js';
-import type { PooledRunner, SingleUseRunner } from './query-runner-pool.js';
-import { RetryBudget } from '../../../execution/connection/retry-budget.js';
-import { CancellableReads, ignoreClosedClient } from '../../../execution/connection/running-reads.js';
-import type { ReadFrom, Reading } from '../../../execution/connection/running-reads.js';
+import { ConnectionLock } from './connection-lock.js';
+import { ConnectionPool } from './connection-pool.js';
+import { DatabaseFailures } from './database-failures.js';
+import { RetryBudget } from './retry-budget.js';
+import { CancellableReads, ignoreClosedClient } from './running-reads.js';
+import type { Reading } from './running-reads.js';
 import { sessionIsFit } from './session.js';
+import { JoinedTransactions, attemptTransaction } from './transaction.js';
 import type { Attempt, TransactionParts } from './transaction.js';
 
 /** Limits on the use of connections. Times are in milliseconds. */
@@ -42,73 +36,64 @@ export interface ConnectionSettings extends ConnectionLimits {
   readonly reportError?: ReportError | undefined;
 }
 
-/** Called once a statement has written, with the query runner that has run it, if any. */
-export type Written = (records: Records, runner: QueryRunner | undefined) => void;
+/** Called once a statement has written, with the session that has run it, if any. */
+export type Written<S extends Session> = (records: Records, session: S | undefined) => void;
 
-function mapWritten(
+function mapWritten<S extends Session>(
   written: MaybePromise<Records>,
-  { runner }: { readonly runner?: QueryRunner },
-  tell: Written | undefined,
+  session: S | undefined,
+  tell: Written<S> | undefined,
 ): MaybePromise<Records> {
   if (!tell) return written;
   return mapMaybe(written, (records) => {
-    tell(records, runner);
+    tell(records, session);
     return records;
   });
 }
 
-const CONNECTION_LOCKS = new WeakMap<DataSource, ConnectionLock>();
+/** One lock for each database: two prefixes may share its connection. */
+const LOCKS = new WeakMap<object, ConnectionLock>();
 
 const NOT_TOLD = 'A write is committed, and what is told of it has failed';
 
 const AFTER_COMMIT = 'A write is committed, and afterTransactionCommit of a subscriber has failed';
 
 /**
- * Acquires connections of a data source and releases them: one for related reads outside of a transaction, one for each
- * transaction. It uses TypeORM's query runner, so that its logging, subscribers and replicas work.
+ * Acquires connections of a database and releases them: one for related reads outside of a transaction, one for each
+ * transaction. They come from a port, so that the logging, subscribers and replicas of an ORM work.
  *
  * An acquisition takes at most `acquireTimeout` milliseconds, and an error never leaks a connection.
  */
-export class ConnectionManager {
+export class ConnectionManager<S extends Session> {
   private readonly lock: ConnectionLock;
   private readonly deadlines: AcquireDeadlines;
-  private readonly direct: DriverQueries;
   readonly failures: DatabaseFailures;
-  private readonly errors: ConnectionErrors;
-  private readonly queues: PoolQueues;
-  private readonly runnerPool: QueryRunnerPool;
-  private readonly poolRules: PoolRules;
-  private readonly transactions: TransactionParts;
+  private readonly pool: ConnectionPool<S>;
+  private readonly transactions: TransactionParts<S>;
   /** The transactions of the application in which operations run. */
-  readonly joined: JoinedTransactions;
-  readonly committed: CommittedWrites;
+  readonly joined: JoinedTransactions<S>;
+  readonly committed: CommittedWrites<S>;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly port: ConnectionPort<S>,
     private readonly dialect: Dialect,
     private readonly limits: ConnectionSettings,
   ) {
-    const reads = new CancellableReads(dialect, limits.statementTimeout);
-    this.failures = new DatabaseFailures(dialect);
-    this.deadlines = new AcquireDeadlines(limits.acquireTimeout);
-    this.errors = new ConnectionErrors(dataSource);
-    const { errors, deadlines } = this;
-    const queues = new PoolQueues(dataSource, { fairShare: limits.fairShare, deadlines });
-    this.queues = queues;
-    this.poolRules = { deadlines, reads, isBroken: this.failures.isConnectionLost };
-    const sqlite = SqliteConnection.of(dataSource);
-    this.runnerPool = new QueryRunnerPool({ dataSource, dialect, errors, queues, reads, sqlite, deadlines });
-    this.direct = new DriverQueries(dataSource, { named: () => this.failures.keepsPrepared, sqlite });
-    // One lock for each data source: two prefixes may share its connection.
-    const lock = CONNECTION_LOCKS.get(dataSource) ?? new ConnectionLock(dialect.oneConnection);
-    CONNECTION_LOCKS.set(dataSource, lock);
+    const { fairShare, statementTimeout, acquireTimeout } = limits;
+    const failures = new DatabaseFailures(dialect, port);
+    const deadlines = new AcquireDeadlines(acquireTimeout);
+    this.failures = failures;
+    this.deadlines = deadlines;
+    const reads = new CancellableReads(dialect, statementTimeout);
+    const isBroken = failures.isConnectionLost;
+    this.pool = new ConnectionPool({ port, dialect, fairShare, deadlines, reads, isBroken });
+    const lock = LOCKS.get(port.database) ?? new ConnectionLock(dialect.oneConnection);
+    LOCKS.set(port.database, lock);
     this.lock = lock;
-    const { failures } = this;
-    this.transactions = { dataSource, dialect, sqlite, failures, patience: limits.acquireTimeout };
-    this.joined = new JoinedTransactions(this.transactions, failures);
-    this.committed = new CommittedWrites({
+    this.transactions = { port, dialect, failures };
+    this.joined = new JoinedTransactions(this.transactions);
+    this.committed = new CommittedWrites(port, {
       openTransaction: dialect.openTransaction,
-      isInTransaction: () => sqlite?.isInTransaction ?? false,
       outside: (work) => {
         lock.runOutside(work);
       },
@@ -116,15 +101,14 @@ export class ConnectionManager {
     });
   }
 
-  /** The driver's pool, or undefined if subscribers listen to queries: only query runners notify them. */
-  private poolFor(from: ReadFrom): ReturnType<typeof poolOf> {
-    this.errors.attach();
-    return this.joined.current || this.direct.isWatched() ? undefined : poolOf(this.dataSource, from);
+  /** The driver's pool, or undefined if only sessions may run statements now. */
+  private poolFor(from: ReadFrom): DriverPool | undefined {
+    return this.joined.current ? undefined : this.port.driverPool(from);
   }
 
-  /** Runs a statement on an acquired query runner. */
-  async records(runner: QueryRunner, statement: Statement): Promise<Records> {
-    return this.direct.records(runner, statement);
+  /** Runs a statement of an acquired session. */
+  records(session: S, statement: Statement): Promise<Records> {
+    return this.port.runInside(session, statement);
   }
 
   /**
@@ -134,8 +118,8 @@ export class ConnectionManager {
   read(statement: Statement, from: ReadFrom, requester?: Requester): MaybePromise<Records> {
     return (
       this.readSync(statement) ??
-      this.readPooled({ from, requester }, ({ runner, connection }) =>
-        this.direct.recordsOf(connection, statement, runner),
+      this.readPooled({ from, requester }, ({ session, connection }) =>
+        this.port.run(connection, statement, session),
       )
     );
   }
@@ -148,42 +132,36 @@ export class ConnectionManager {
     if (this.lock.isFree && requester?.isAborted() === true) return undefined;
     const atOnce = this.readSync(statement);
     if (atOnce) return atOnce;
-    const read = ({ runner, connection }: SingleUseRunner): MaybePromise<Records | undefined> =>
-      requester?.isAborted() === true ? undefined : this.direct.recordsOf(connection, statement, runner);
+    const read = ({ session, connection }: SingleUse<S>): MaybePromise<Records | undefined> =>
+      requester?.isAborted() === true ? undefined : this.port.run(connection, statement, session);
     return this.readPooled({ from: 'replica', requester }, read).catch(ignoreClosedClient);
   }
 
   /**
    * Reads over a connection of the driver's pool if there is one. A conflict or a lost prepared statement is retried on
-   * a query runner.
+   * a session.
    */
   private readPooled<Result>(
     reading: Reading,
-    work: (acquired: SingleUseRunner) => MaybePromise<Result>,
+    work: (acquired: SingleUse<S>) => MaybePromise<Result>,
   ): Promise<Result> {
     const general = (): Promise<Result> =>
-      this.readingOver(reading, async (acquired) => work(acquired), this.direct.isWatched());
+      this.readingOver(reading, async (acquired) => work(acquired), this.port.isWatched());
     const pool = this.poolFor(reading.from);
     if (!pool) return general();
     const use = (connection: unknown): MaybePromise<Result> => work({ connection });
-    return this.queues
-      .withPermit(
-        reading,
-        (permit) => withPooledConnection(pool, { use, permit, reading }, this.poolRules),
-        pool,
-      )
-      .catch((error: unknown) => {
-        if (this.failures.isRetryable(error)) return general();
-        throw this.failures.ofRead(error, reading);
-      });
+    return this.pool.acquireFrom(reading, { pool, use, isCancellable: true }).catch((error: unknown) => {
+      if (this.failures.isRetryable(error)) return general();
+      throw this.failures.ofRead(error, reading);
+    });
   }
 
   /** Undefined if the connection is busy or the driver asynchronous, and if the error can be retried. */
   private readSync(statement: Statement): Records | undefined {
-    const acquired = this.lock.isFree ? this.direct.trySync() : undefined;
+    const acquired = this.lock.isFree ? this.port.trySync() : undefined;
     if (!acquired) return undefined;
     try {
-      return this.direct.recordsOf(acquired.connection, statement, acquired.runner) as Records;
+      return this.port.run(acquired.connection, statement, acquired.session) as Records;
     } catch (error) {
       if (this.failures.isRetryable(error)) return undefined;
       throw this.failures.ofStatement(error);
@@ -193,32 +171,32 @@ export class ConnectionManager {
   /** Runs several reading statements on one server, so that a replica does not lag differently between them. */
   reading<Result>(
     from: ReadFrom,
-    work: (runner: QueryRunner) => Promise<Result>,
+    work: (session: S) => Promise<Result>,
     requester?: Requester,
   ): Promise<Result> {
-    return this.readingOver({ from, requester }, ({ runner }) => work(runner));
+    return this.readingOver({ from, requester }, ({ session }) => work(session));
   }
 
   /** As `reading` on a replica; undefined if the client has disconnected. */
   readingUnlessAborted<Result>(
-    work: (runner: QueryRunner) => Promise<Result>,
+    work: (session: S) => Promise<Result>,
     requester: Requester | undefined,
   ): Promise<Result | undefined> {
-    const wanted = ({ runner }: PooledRunner): Promise<Result | undefined> =>
-      requester?.isAborted() === true ? Promise.resolve(undefined) : work(runner);
+    const wanted = ({ session }: Acquired<S>): Promise<Result | undefined> =>
+      requester?.isAborted() === true ? Promise.resolve(undefined) : work(session);
     return this.readingOver({ from: 'replica', requester }, wanted).catch(ignoreClosedClient);
   }
 
   private async readingOver<Result>(
     reading: Reading,
-    use: (acquired: PooledRunner) => Promise<Result>,
+    use: (acquired: Acquired<S>) => Promise<Result>,
     runsApplicationCode = true,
   ): Promise<Result> {
     const joined = this.joined.current;
     const read = (): Promise<Result> =>
       joined
         ? this.joined.read(joined, use)
-        : this.runnerPool.acquire(reading, { use, isCancellable: true, runsApplicationCode });
+        : this.pool.acquire(reading, { use, isCancellable: true, runsApplicationCode });
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
         return await (joined ? read() : this.lock.runShared(read, this.deadlines));
@@ -237,16 +215,13 @@ export class ConnectionManager {
   write(
     statement: Statement,
     requester: Requester | undefined,
-    written?: Written,
+    written?: Written<S>,
   ): MaybePromise<Records | undefined> {
-    const acquired = this.lock.isFree ? this.direct.trySync() : undefined;
+    const acquired = this.lock.isFree ? this.port.trySync() : undefined;
     if (!acquired) return this.writeLater(statement, { from: 'primary', requester }, written);
+    const { session, connection } = acquired;
     try {
-      return mapWritten(
-        this.direct.recordsOf(acquired.connection, statement, acquired.runner),
-        acquired,
-        written,
-      );
+      return mapWritten(this.port.run(connection, statement, session), session, written);
     } catch (error) {
       if (this.failures.kindOf(error) === 'locked')
         return this.writeLater(statement, { from: 'primary', requester }, written);
@@ -258,7 +233,7 @@ export class ConnectionManager {
   private async writeLater(
     statement: Statement,
     reading: Reading,
-    written?: Written,
+    written?: Written<S>,
   ): Promise<Records | undefined> {
     for (const attempts = new RetryBudget(this.limits.acquireTimeout); ;) {
       try {
@@ -272,41 +247,37 @@ export class ConnectionManager {
     }
   }
 
-  private writeWaiting(statement: Statement, reading: Reading, written?: Written): Promise<Records> {
+  private writeWaiting(statement: Statement, reading: Reading, written?: Written<S>): Promise<Records> {
     const joined = this.joined.current;
     if (joined)
-      return this.joined.transact(joined, async (runner) =>
-        mapWritten(await this.records(runner, statement), { runner }, written),
+      return this.joined.transact(joined, async (session) =>
+        mapWritten(await this.records(session, statement), session, written),
       );
     const pool = this.poolFor('primary');
     if (pool) {
       const use = (connection: unknown): MaybePromise<Records> =>
-        mapWritten(this.direct.recordsOf(connection, statement), {}, written);
-      return this.queues.withPermit(
-        reading,
-        (permit) => withPooledConnection(pool, { use, permit, reading: undefined }, this.poolRules),
-        pool,
-      );
+        mapWritten(this.port.run(connection, statement), undefined, written);
+      return this.pool.acquireFrom(reading, { pool, use, isCancellable: false });
     }
-    const use = async ({ runner, connection }: PooledRunner): Promise<Records> =>
-      mapWritten(this.direct.recordsOf(connection, statement, runner), { runner }, written);
-    const runsApplicationCode = this.direct.isWatched();
+    const use = async ({ session, connection }: Acquired<S>): Promise<Records> =>
+      mapWritten(this.port.run(connection, statement, session), session, written);
+    const runsApplicationCode = this.port.isWatched();
     return this.lock.runExclusive(
-      () => this.runnerPool.acquire(reading, { use, isCancellable: false, runsApplicationCode }),
+      () => this.pool.acquire(reading, { use, isCancellable: false, runsApplicationCode }),
       this.deadlines,
     );
   }
 
   /** Whether the sessions need no statements before a write. */
   needsNoPreparation(): Promise<boolean> {
-    const isFit = ({ runner }: PooledRunner): Promise<boolean> =>
-      sessionIsFit(runner, this.dataSource, this.dialect);
-    return this.readingOver({ from: 'primary', requester: undefined }, isFit, this.direct.isWatched());
+    const isFit = ({ session }: Acquired<S>): Promise<boolean> =>
+      sessionIsFit(session, this.port.database, this.dialect);
+    return this.readingOver({ from: 'primary', requester: undefined }, isFit, this.port.isWatched());
   }
 
   /** Runs `work`, which writes `size` rows, in a transaction, which is rolled back if it throws. */
   async transact<Result>(
-    work: (runner: QueryRunner) => Promise<Result>,
+    work: (session: S) => Promise<Result>,
     requester?: Requester,
     size?: number,
   ): Promise<Result> {
@@ -315,10 +286,10 @@ export class ConnectionManager {
     const reportError = (error: unknown): void => {
       this.limits.reportError?.(error, { subject: AFTER_COMMIT, requester });
     };
-    const use = (acquired: PooledRunner): Promise<Attempt<Result>> =>
+    const use = (acquired: Acquired<S>): Promise<Attempt<Result>> =>
       attemptTransaction(acquired, work, { ...this.transactions, reportError });
     const once = (): Promise<Attempt<Result>> =>
-      this.runnerPool.acquire(
+      this.pool.acquire(
         { from: 'primary', requester },
         { use, isCancellable: false, runsApplicationCode: true },
       );

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Requester } from '../../../core/query/plan.js';
+import type { Requester } from '../../core/query/plan.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Permit } from './pool-queue.js';
-import { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
+import { AcquireDeadlines } from './acquire-timeout.js';
 
 const as = (caller: string): Requester => ({ caller, isAborted: () => false });
 

@@ -1,30 +1,12 @@
-import type { DataSource } from 'typeorm';
-import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { DriverPool } from '../port.js';
 import type { PassedConnection, Permit } from './pool-queue.js';
-import { connectionFailure, OWN_ACQUIRE_LISTENERS } from './database-failures.js';
-import type { CancellableReads, Reading, RunningRead } from '../../../execution/connection/running-reads.js';
-import type { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
+import { connectionFailure } from './database-failures.js';
+import type { CancellableReads, Reading, RunningRead } from './running-reads.js';
+import type { AcquireDeadlines } from './acquire-timeout.js';
 
-interface PoolLimits {
-  readonly maxUses?: number;
-  readonly maxLifetimeSeconds?: number;
-}
-
-/** The part of pg's pool that is used. A replacement of pg, such as a database in memory, may have less. */
-export interface DriverPool {
-  readonly options?: PoolLimits;
-  /** The number of callers that wait for a connection. */
-  readonly waitingCount?: number;
-  readonly ending?: boolean;
-  listenerCount?(event: 'acquire' | 'release'): number;
-  connect(
-    callback: (
-      error: Error | undefined,
-      client: PooledClient | undefined,
-      release: (broken?: boolean) => void,
-    ) => void,
-  ): void;
-}
+/** The number of listeners to `acquire` that this package adds to a pool. */
+const OWN_ACQUIRE_LISTENERS = 1;
 
 /** A client of pg, with the two properties by which pg's pool recognizes one that it must not use again. */
 interface PooledClient {
@@ -32,22 +14,7 @@ interface PooledClient {
   readonly _ending?: boolean;
 }
 
-interface Pools {
-  readonly master?: DriverPool;
-  readonly slaves?: readonly DriverPool[];
-}
-
-/**
- * The driver's own pool for single statements. Undefined if the driver has none, and if the application's logger is an
- * object, which may use the query runner. Of several replicas a random one is chosen, as TypeORM does.
- */
-export function poolOf({ driver, options }: DataSource, from: 'primary' | 'replica'): DriverPool | undefined {
-  if (options.type !== 'postgres' || typeof options.logger === 'object') return undefined;
-  const { master, slaves = [] } = driver as unknown as Pools;
-  return from === 'replica' && slaves.length > 0 ? slaves[Math.floor(Math.random() * slaves.length)] : master;
-}
-
-/** What all connections of a data source's pools have in common. */
+/** What all connections of a database's pools have in common. */
 export interface PoolRules {
   readonly deadlines: AcquireDeadlines;
   readonly isBroken: (error: unknown) => boolean;
@@ -64,7 +31,7 @@ export interface PoolUse<Result> {
 }
 
 /**
- * Runs `use` on a pooled connection without TypeORM's query runner, which dominates the cost of a small statement. A
+ * Runs `use` on a pooled connection without a session of the ORM, which dominates the cost of a small statement. A
  * connection that arrives after the deadline goes back to the pool immediately, and a broken one is removed from it.
  */
 export async function withPooledConnection<Result>(
@@ -129,7 +96,10 @@ function mayBePassed({ pool, client }: PoolConnection): boolean {
 }
 
 /** Whether the pool limits the uses or the lifetime of each connection. */
-function hasLimits({ maxUses = Infinity, maxLifetimeSeconds = 0 }: PoolLimits): boolean {
+function hasLimits({
+  maxUses = Infinity,
+  maxLifetimeSeconds = 0,
+}: NonNullable<DriverPool['options']>): boolean {
   return maxUses !== Infinity || maxLifetimeSeconds !== 0;
 }
 

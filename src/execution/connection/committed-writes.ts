@@ -1,6 +1,5 @@
-import type { QueryRunner } from 'typeorm';
-import type { Completed, Recording } from '../../../core/query/plan.js';
-import { observeTransactions, probeDepth } from '../../../internals/typeorm.js';
+import type { Completed, Recording } from '../../core/query/plan.js';
+import type { ConnectionPort, Session } from '../port.js';
 
 /** A write that is not committed yet. */
 interface PendingWrite {
@@ -14,42 +13,42 @@ interface PendingWrite {
 export interface CommittedWritesParts {
   /** As in `Dialect`. */
   readonly openTransaction: string | undefined;
-  /** Whether SQLite's connection is in a transaction, which TypeORM does not see if the application has begun it by a statement. */
-  readonly isInTransaction: () => boolean;
   /** Runs work outside of the asynchronous context of the transaction. */
   readonly outside: (work: () => void) => void;
   readonly reportError: (error: unknown) => void;
 }
 
-/** By query runner. Several prefixes may share one: on SQLite, and in a transaction of the application. */
-const PENDING = new WeakMap<QueryRunner, PendingWrites>();
+/** By session. Several prefixes may share one: on SQLite, and in a transaction of the application. */
+const PENDING = new WeakMap<Session, PendingWrites>();
 
-/** Forgets what was written on this query runner in transactions and savepoints that are open inside of so many. */
-export function forgetWritesAbove(runner: QueryRunner, depth: number): void {
-  PENDING.get(runner)?.forgetAbove(depth);
+/** Forgets what was written on this session in transactions and savepoints that are open inside of so many. */
+export function forgetWritesAbove(session: Session, depth: number): void {
+  PENDING.get(session)?.forgetAbove(depth);
 }
 
 /**
- * Tells of writes once they are committed, in their order: after the COMMIT of TypeORM's query runner, of this package or of the
- * application. The rollback of a savepoint discards its writes, the release hands them to the transaction around it. Nothing is told
- * of a COMMIT whose result is unknown, and of one that the application runs as a statement, which TypeORM does not see.
+ * Tells of writes once they are committed, in their order: after the COMMIT of their session, of this package or of the application. The rollback of a savepoint discards its writes, the release hands them to the transaction around it. Nothing is told
+ * of a COMMIT whose result is unknown, and of one that the application runs as a statement, which a session does not see.
  */
-export class CommittedWrites {
-  constructor(private readonly parts: CommittedWritesParts) {}
+export class CommittedWrites<S extends Session> {
+  constructor(
+    private readonly port: ConnectionPort<S>,
+    private readonly parts: CommittedWritesParts,
+  ) {}
 
-  /** @param runner the query runner that has run the statement; undefined if a connection of the driver's pool has, which has committed it. */
-  add(runner: QueryRunner | undefined, recording: Recording, completed: Completed): void {
-    const depth = runner ? (probeDepth(runner) ?? 0) : 0;
-    if (runner && depth > 0) this.pendingOf(runner).add({ depth, recording, completed, tell: this.tell });
-    else if (!this.parts.isInTransaction()) this.tell(recording, [completed]);
+  /** @param session the session that has run the statement; undefined if a connection of the driver's pool has, which has committed it. */
+  add(session: S | undefined, recording: Recording, completed: Completed): void {
+    const depth = session ? this.port.openDepth(session) : 0;
+    if (session && depth > 0) this.pendingOf(session).add({ depth, recording, completed, tell: this.tell });
+    else if (!this.port.isInTransaction()) this.tell(recording, [completed]);
   }
 
-  private pendingOf(runner: QueryRunner): PendingWrites {
-    const known = PENDING.get(runner);
+  private pendingOf(session: S): PendingWrites {
+    const known = PENDING.get(session);
     if (known) return known;
-    const pending = new PendingWrites(runner, this.parts.openTransaction);
-    PENDING.set(runner, pending);
-    observeTransactions(runner, pending);
+    const pending = new PendingWrites(session, this.parts.openTransaction);
+    PENDING.set(session, pending);
+    this.port.observeTransactions(session, pending);
     return pending;
   }
 
@@ -65,12 +64,12 @@ export class CommittedWrites {
   };
 }
 
-/** The writes of one query runner that are not committed yet. */
+/** The writes of one session that are not committed yet. */
 class PendingWrites {
   private writes: PendingWrite[] = [];
 
   constructor(
-    private readonly runner: QueryRunner,
+    private readonly session: Session,
     private readonly openTransaction: string | undefined,
   ) {}
 
@@ -90,7 +89,7 @@ class PendingWrites {
   async beforeCommit(): Promise<void> {
     if (this.writes.length === 0 || this.openTransaction === undefined) return;
     try {
-      const [record] = (await this.runner.query(this.openTransaction)) as readonly {
+      const [record] = (await this.session.query(this.openTransaction)) as readonly {
         readonly c0?: unknown;
       }[];
       if (Number(record?.c0) !== 1) this.writes = [];

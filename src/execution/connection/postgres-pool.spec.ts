@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { AcquireDeadlines } from '../../../execution/connection/acquire-timeout.js';
-import type { CancellableReads } from '../../../execution/connection/running-reads.js';
+import { AcquireDeadlines } from './acquire-timeout.js';
+import type { CancellableReads } from './running-reads.js';
 import { PoolQueue } from './pool-queue.js';
 import type { Permit } from './pool-queue.js';
 import { withPooledConnection } from './postgres-pool.js';
-import type { DriverPool } from './postgres-pool.js';
+import type { DriverPool } from '../port.js';
 
 type Client = { _queryable?: boolean; _ending?: boolean };
 
