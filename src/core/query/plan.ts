@@ -185,10 +185,22 @@ export interface Completed {
   readonly resource: ResourceSchema;
   /** The values of the columns that identify the row in its table; of a change, those after it. */
   readonly key: readonly Json[];
+  /** What was stored before a change or a deletion: for several writes together, before the first of them. */
+  readonly before?: StoredValues | undefined;
+  /** What is stored after a creation or a change: for several writes together, after the last of them. */
+  readonly after?: StoredValues | undefined;
 }
+
+/**
+ * All values of a row by the paths of its properties, those that no client may read and that the entity does not select included: the
+ * canonical ones of the columns, of a relation its foreign key, of several columns as a list. Frozen.
+ */
+export type StoredValues = Readonly<Record<string, Json>>;
 
 /** What is told of writes once they are committed. Made at start by what needs it: all writes of a transaction are told together. */
 export interface Recording {
+  /** `both` reads and locks each row before a change or a deletion; `after` reads it once it is written. Default: none. */
+  readonly images?: 'after' | 'both' | undefined;
   /** Called after the COMMIT, in the order of the writes; what it throws is logged. */
   committed(writes: readonly Completed[]): void;
 }

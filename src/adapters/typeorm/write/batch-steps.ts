@@ -6,10 +6,11 @@ import type { BulkStepError, FieldErrors, Json } from '../../../core/errors/rest
 import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import { inSlices } from '../../../core/event-loop.js';
 import type { Column } from '../../../core/schema/column.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import { insertTogether } from './insert-together.js';
-import { identityOfRow, NO_ERRORS, recordWrite, runHook } from './row-writer.js';
+import { identityOfRow, WriteRecorder } from './recorded-writes.js';
+import { NO_ERRORS, runHook } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, WriterTools } from './row-writer.js';
 
 export const MISSING = 'missing';
@@ -25,7 +26,7 @@ export type StepOutcome = Row | typeof DELETED | typeof MISSING;
 interface BatchTransaction {
   readonly runner: QueryRunner;
   readonly plan: BatchPlan;
-  readonly connections: ConnectionManager<QueryRunner>;
+  readonly toolsOf: (resource: ResourceSchema) => WriterTools;
   readonly dialect: Dialect;
   /** Whether new rows may be inserted together, and none is looked up again before it is written. */
   readonly isTogether: boolean;
@@ -43,10 +44,12 @@ export async function writeEach(
   transaction: BatchTransaction,
   turn: Turn,
 ): Promise<readonly Row[]> {
-  const { runner, plan, connections, dialect, isTogether } = transaction;
+  const { runner, plan, toolsOf, dialect, isTogether } = transaction;
   const prepared = await prepareEach(steps, transaction, turn);
+  const recorder = WriteRecorder.of(plan.steps, toolsOf);
+  if (recorder) await recorder.begin(runner);
   const written: Row[] = isTogether ? [...((await insertTogether(prepared, runner)) ?? [])] : [];
-  for (const [index, row] of written.entries()) recordStep(plan.steps[index], row, { runner, connections });
+  for (const [index, row] of written.entries()) recordStep(recorder, plan.steps[index], { outcome: row });
   const remaining = written.length === 0 ? steps : [];
   const stepErrors: BulkStepError[] = [];
   for await (const [index, step] of inSlices(remaining.entries())) {
@@ -56,17 +59,16 @@ export async function writeEach(
       !isKnown && isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
     const { outcome, errors } = await tryWrite(current);
     if (typeof outcome === 'object') written.push(outcome);
-    if (outcome) recordStep(plan.steps[index], outcome, { runner, connections, identity: current?.identity });
+    recordStep(recorder, plan.steps[index], { outcome, identity: current?.identity });
     stepErrors.push(outcome === MISSING && !plan.skipsMissing ? MISSING : errors);
   }
   throwStepErrors(stepErrors);
-  try {
-    await runHook(plan.completed, written, { runner, dialect });
-  } catch (error) {
+  if (recorder) await recorder.end(runner);
+  await runHook(plan.completed, written, { runner, dialect }).catch((error: unknown) => {
     throw isRestException(error)
       ? new CompletionError('The last step of a batch failed', { cause: error })
       : error;
-  }
+  });
   return written;
 }
 
@@ -92,15 +94,20 @@ async function prepareEach(
 }
 
 function recordStep(
+  recorder: WriteRecorder | undefined,
   step: Step | undefined,
-  outcome: StepOutcome,
-  { identity, ...at }: Parameters<typeof recordWrite>[2] & Pick<PreparedWrite<unknown>, 'identity'>,
+  { outcome, identity }: WrittenStep,
 ): void {
-  if (!step || step.kind === 'refused' || outcome === MISSING) return;
+  if (!recorder || !step || step.kind === 'refused' || !outcome || outcome === MISSING) return;
   const key = outcome === DELETED ? identity : identityOfRow(outcome);
-  const plan =
-    step.kind === 'upsert' ? step[outcome === DELETED || outcome.changed ? 'update' : 'create'] : step;
-  recordWrite(plan, key, at);
+  const isChange = typeof outcome === 'object' && outcome.changed === true;
+  const plan = step.kind === 'upsert' ? step[isChange ? 'update' : 'create'] : step;
+  if (key) recorder.add(plan, key);
+}
+
+interface WrittenStep {
+  readonly outcome: StepOutcome | undefined;
+  readonly identity?: readonly Json[] | undefined;
 }
 
 /** An error after all steps, which is the error of none of them. */

@@ -92,13 +92,14 @@ export class BatchWriter {
     for (let further = 0; ; further++) {
       const progress: Progress = { current: undefined, isWritten: false };
       try {
-        const { connections, dialect } = this.parts.tools;
+        const { toolsOf, tools } = this.parts;
+        const { connections, dialect } = tools;
         const write = async (runner: QueryRunner): Promise<readonly Row[]> => {
           Object.assign(progress, { current: undefined, isWritten: false });
           await this.lockAll(plan, locked, runner);
           const rows = await writeEach(
             steps,
-            { runner, plan, connections, dialect, isTogether: further === 0 },
+            { runner, plan, toolsOf, dialect, isTogether: further === 0 },
             (step, index) => {
               progress.current = { step, index };
             },

@@ -16,8 +16,14 @@ import { whereIdentity } from './entity-values.js';
 import { anyOf, chunksOf, keyTextOf, LockTogether, selectionOf } from './lock-together.js';
 import type { Compare, Identity, Selection } from './lock-together.js';
 import { inLockOrder, selectForDeletion } from './row-locks.js';
-import { recordWrite } from './row-writer.js';
+import { WriteRecorder } from './recorded-writes.js';
 import type { DeleteTogether, WriterTools } from './row-writer.js';
+
+/** The row of the plan at this index. */
+interface LockedRow {
+  readonly index: number;
+  readonly identity: Identity;
+}
 
 /** The number of rows that a statement has deleted is not that of the rows that were locked. */
 class UnevenDeletion extends Error {}
@@ -47,10 +53,14 @@ export class BulkDeletion {
       const { found, missing } = await this.lock(selection, runner);
       if (missing.length > 0 && !skipsMissing)
         throw new BulkWriteError(new Map(missing.map((index) => [index, 'missing'])));
-      for await (const identities of inSlices(chunksOf(found))) await this.delete(identities, runner);
-      const { connections } = this.tools;
-      const [plan] = plans;
-      if (plan?.recording) for (const identity of found) recordWrite(plan, identity, { runner, connections });
+      const deleted = found.flatMap(({ index }) => plans[index] ?? []);
+      const recorder = WriteRecorder.of(deleted, () => this.tools);
+      if (recorder) await recorder.begin(runner);
+      const identities = found.map(({ identity }) => identity);
+      for await (const slice of inSlices(chunksOf(identities))) await this.delete(slice, runner);
+      if (!recorder) return;
+      for (const [at, identity] of identities.entries()) recorder.add(deleted[at], identity);
+      await recorder.end(runner);
     };
   }
 
@@ -65,14 +75,14 @@ export class BulkDeletion {
   private async lock(
     selection: Selection,
     runner: QueryRunner,
-  ): Promise<{ readonly found: readonly Identity[]; readonly missing: readonly number[] }> {
-    const found = new Map<string, Identity>();
+  ): Promise<{ readonly found: readonly LockedRow[]; readonly missing: readonly number[] }> {
+    const found = new Map<string, LockedRow>();
     const missing: number[] = [];
     for await (const targets of inSlices(chunksOf(inLockOrder(selection.targets)))) {
       const rows = await this.together.select({ ...selection, targets }, runner);
       for (const { index, where, key } of targets) {
         const identity = rows?.get(keyTextOf(key)) ?? (await this.selectAlone(where, runner));
-        if (identity) found.set(keyText(identity), identity);
+        if (identity) found.set(keyText(identity), { index, identity });
         else missing.push(index);
       }
     }

@@ -20,17 +20,10 @@ import { applyValues, assertExactKey } from './entity-values.js';
 import { exhaustedKeyError } from './translate-write-error.js';
 import { expectedKeys } from './column-values.js';
 import type { KeyLookup } from '../read/key-lookups.js';
-import {
-  hasErrors,
-  identityOfRow,
-  prepared,
-  preparedWithoutLock,
-  recordWrite,
-  throwStepError,
-  writeAlone,
-  writeWithin,
-} from './row-writer.js';
+import { hasErrors, prepared, preparedWithoutLock, throwStepError, writeWithin } from './row-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
+import { identityOfRow } from './recorded-writes.js';
+import { writeAlone } from './step-writer.js';
 import { StoredRows } from './stored-rows.js';
 import type { StoredRow } from './stored-rows.js';
 
@@ -67,6 +60,7 @@ export class DirectWriter implements RowWriter {
   }
 
   create(plan: CreatePlan): MaybePromise<Row> {
+    if (plan.recording?.images) return this.createWithImages(plan);
     return mapMaybe(this.tools.choices.choose(plan), (choice) => {
       if (choice.lane === 'direct' && this.validates) return this.createValid(plan);
       const row = choice.lane === 'direct' ? this.statements.newRow(plan) : choice;
@@ -80,6 +74,7 @@ export class DirectWriter implements RowWriter {
   }
 
   update(plan: UpdatePlan): MaybePromise<Row | undefined> {
+    if (plan.recording?.images) return this.updateWithImages(plan);
     return mapMaybe(this.tools.choices.choose(plan), (choice) => {
       const changes = choice.lane === 'direct' ? this.statements.changesOf(plan) : choice;
       if (isChoice(changes)) return this.parts.general.update(plan);
@@ -89,6 +84,15 @@ export class DirectWriter implements RowWriter {
         (row) => row ?? this.parts.general.update(plan),
       );
     });
+  }
+
+  /** In a transaction, as the row is read there once more. */
+  private async createWithImages(plan: CreatePlan): Promise<Row> {
+    return writeAlone(await this.prepareCreate(plan), plan, this.tools);
+  }
+
+  private async updateWithImages(plan: UpdatePlan): Promise<Row | undefined> {
+    return writeAlone(await this.prepareUpdate(plan), plan, this.tools);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
@@ -190,7 +194,7 @@ export class DirectWriter implements RowWriter {
       if (hasErrors(found.errors) || !isDeepStrictEqual(found.referenced, expected.referenced))
         step = await general.prepareCreate(plan, found);
     }
-    return writeAlone(step, plan, this.tools.connections);
+    return writeAlone(step, plan, this.tools);
   }
 
   /** Updates a row whose entity is valid, if it is still in the state in which the validators have checked it. */
@@ -287,12 +291,12 @@ export class DirectWriter implements RowWriter {
     }
   }
 
-  private record(plan: CreatePlan | UpdatePlan): Written<QueryRunner> | undefined {
-    if (!plan.recording) return undefined;
-    const { connections } = this.tools;
+  private record({ kind, resource, recording }: CreatePlan | UpdatePlan): Written<QueryRunner> | undefined {
+    if (!recording) return undefined;
+    const { committed } = this.tools.connections;
     return (records, runner) => {
       const row = this.rowOf(records);
-      if (row) recordWrite(plan, identityOfRow(row), { runner, connections });
+      if (row) committed.add(runner, recording, { kind, resource, key: identityOfRow(row) });
     };
   }
 

@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { conjunction, disjunction } from '../../../core/query/condition.js';
 import type { Condition, Operand } from '../../../core/query/condition.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { keyText } from '../../../core/values/keys.js';
 import { compileWhere } from '../../../sql/compile-where.js';
@@ -40,13 +41,15 @@ export interface RowPlan {
 
 /** Locks many rows by one statement, in the order of an index on numbers. */
 export class LockTogether {
+  /** @param read the columns to read: by default those that identify the row. */
   constructor(
     private readonly resource: ResourceSchema,
     private readonly tools: WriterTools,
+    private readonly read: readonly Column[] = resource.identity,
   ) {}
 
   /**
-   * The identities of the rows by the texts of their keys; undefined if the statement would lock rows of other tables, and scan these, or
+   * The read values of the rows by the texts of their keys; undefined if the statement would lock rows of other tables, and scan these, or
    * other rows of the table. They are read once more where the first statement may have waited, and the rows depend on others.
    */
   async select(
@@ -83,8 +86,8 @@ export class LockTogether {
     runner: QueryRunner,
   ): Promise<ReadonlyMap<string, Identity> | undefined> {
     const { dialect, tables, connections } = this.tools;
-    const { identity } = this.resource;
-    const columns = [...identity, ...operands.map(({ column }) => column)];
+    const { read } = this;
+    const columns = [...read, ...operands.map(({ column }) => column)];
     const scope = Scope.begin(dialect, tables, this.resource);
     const list = selectList(readColumns(columns, scope));
     const keys = targets.map(({ key }) => key);
@@ -99,7 +102,7 @@ export class LockTogether {
     return new Map(
       records.map((record) => {
         const values = decodeRecord(record, columns, dialect);
-        return [keyText(values.slice(identity.length)), values.slice(0, identity.length)];
+        return [keyText(values.slice(read.length)), values.slice(0, read.length)];
       }),
     );
   }

@@ -18,7 +18,8 @@ import type { Written } from '../../../execution/connection/connection-manager.j
 import type { KeyLookup } from '../read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { selectForDeletion } from './row-locks.js';
-import { NO_ERRORS, notFound, prepared, recordWrite, writeAlone, writeWithin } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
+import { writeAlone } from './step-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 
 /**
@@ -75,11 +76,11 @@ export class RemovingWriter implements RowWriter {
   async delete(plan: DeletePlan): Promise<boolean> {
     const { lane } = await this.choose(plan);
     if (lane === 'entities') return this.others.delete(plan);
-    if (lane === 'direct') {
+    if (lane === 'direct' && plan.recording?.images !== 'both') {
       if (await this.deleteAtOnce(plan)) return true;
       if (!(await this.exists(plan))) return false;
     }
-    return writeAlone(this.prepareLocked(plan), plan, this.tools.connections);
+    return writeAlone(this.prepareLocked(plan), plan, this.tools);
   }
 
   async prepareDelete(plan: DeletePlan): Promise<PreparableWrite<boolean>> {
@@ -97,9 +98,11 @@ export class RemovingWriter implements RowWriter {
   /** False if no row was deleted: there is none, or the database has rejected the deletion. */
   private async deleteAtOnce(plan: DeletePlan): Promise<boolean> {
     const { connections, dialect } = this.tools;
+    const { kind, resource, recording } = plan;
     const record: Written<QueryRunner> = ([deleted], runner) => {
-      if (!deleted) return;
-      recordWrite(plan, decodeRecord(deleted, this.resource.identity, dialect), { runner, connections });
+      if (!deleted || !recording) return;
+      const key = decodeRecord(deleted, resource.identity, dialect);
+      connections.committed.add(runner, recording, { kind, resource, key });
     };
     try {
       const records = await connections.write(this.deletion(plan.where), plan.requester, record);

@@ -1,13 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import type {
-  BatchPlan,
-  Completed,
-  CreatePlan,
-  DeletePlan,
-  KeyCheck,
-  UpdatePlan,
-  WritePlan,
-} from '../../../core/query/plan.js';
+import type { BatchPlan, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { InvalidInput, ServerError } from '../../../core/errors/http-exceptions.js';
 import { emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
@@ -119,28 +111,6 @@ export interface InsertableRow {
   readonly keys: readonly KeyCheck[];
 }
 
-/** A writer whose writes are prepared steps. A single write runs in its own transaction. */
-export abstract class StepWriter implements RowWriter {
-  constructor(protected readonly tools: WriterTools) {}
-
-  abstract prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
-  abstract prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined>;
-  abstract prepareDelete(plan: DeletePlan): PreparableWrite<boolean>;
-  abstract prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
-
-  async create(plan: CreatePlan): Promise<Row> {
-    return writeAlone(await this.prepareCreate(plan), plan, this.tools.connections);
-  }
-
-  update(plan: UpdatePlan): Promise<Row | undefined> {
-    return writeAlone(this.prepareUpdate(plan), plan, this.tools.connections);
-  }
-
-  delete(plan: DeletePlan): Promise<boolean> {
-    return writeAlone(this.prepareDelete(plan), plan, this.tools.connections);
-  }
-}
-
 export const NO_ERRORS: FieldErrors = Object.freeze(emptyFieldErrors());
 
 /** A write without a row. */
@@ -160,27 +130,6 @@ export function preparedWithoutLock<Result>(
   return { errors: NO_ERRORS, missing: false, write, check };
 }
 
-/** Executes a write in its own transaction. */
-export async function writeAlone<Result extends WriteResult>(
-  step: PreparableWrite<Result>,
-  plan: WritePlan,
-  connections: ConnectionManager<QueryRunner>,
-): Promise<Result> {
-  throwStepError(step.errors);
-  const write = async (runner: QueryRunner): Promise<Result> => {
-    const ready = await step.prepare(runner);
-    throwStepError(ready.errors);
-    const result = await ready.write();
-    recordWrite(plan, keyOf(result, ready), { runner, connections });
-    return result;
-  };
-  try {
-    return await connections.transact(write, plan.requester);
-  } catch (error) {
-    throw await step.translateError(error);
-  }
-}
-
 /** Executes a write in a running transaction. */
 export async function writeWithin<Result>(
   step: PreparableWrite<Result>,
@@ -190,34 +139,6 @@ export async function writeWithin<Result>(
   const { errors, write } = await step.prepare(runner);
   throwStepError(errors);
   return write();
-}
-
-/** The written row, or whether one was deleted; undefined or false if there was none. */
-type WriteResult = Row | boolean | undefined;
-
-/** The key of the row that a write has left or deleted; undefined if it has done nothing. */
-function keyOf(
-  result: WriteResult,
-  { identity }: Pick<PreparedWrite<unknown>, 'identity'>,
-): Completed['key'] | undefined {
-  if (typeof result === 'object') return identityOfRow(result);
-  return result === true ? identity : undefined;
-}
-
-export function identityOfRow({ identity, key }: Row): readonly Json[] {
-  return identity ?? key;
-}
-
-/** Records a write that waits for the COMMIT of the query runner, or that no transaction holds, if the plan asks for it. */
-export function recordWrite(
-  { kind, resource, recording }: Pick<WritePlan, 'kind' | 'resource' | 'recording'>,
-  key: Completed['key'] | undefined,
-  {
-    runner,
-    connections,
-  }: { readonly runner: QueryRunner | undefined; readonly connections: ConnectionManager<QueryRunner> },
-): void {
-  if (recording && key) connections.committed.add(runner, recording, { kind, resource, key });
 }
 
 export function throwStepError(errors: FieldErrors): void {

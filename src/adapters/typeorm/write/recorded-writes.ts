@@ -1,0 +1,101 @@
+import type { QueryRunner } from 'typeorm';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import type { BatchPlan, Completed, StoredValues, WritePlan } from '../../../core/query/plan.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { keyText } from '../../../core/values/keys.js';
+import { StoredImages } from './stored-images.js';
+import type { WriterTools } from './row-writer.js';
+
+interface RecordedWrite {
+  readonly plan: WritePlan;
+  readonly key: Completed['key'];
+}
+
+/** The values of the columns that identify a row in its table. */
+export function identityOfRow({ identity, key }: Row): readonly Json[] {
+  return identity ?? key;
+}
+
+/**
+ * Records the writes of one attempt at a transaction, for the plans that ask for it. They wait for the COMMIT of the query runner.
+ */
+export class WriteRecorder {
+  private readonly done: RecordedWrite[] = [];
+  private readonly before = new Map<WritePlan, StoredValues | undefined>();
+
+  private constructor(
+    private readonly plans: readonly WritePlan[],
+    private readonly toolsOf: (resource: ResourceSchema) => WriterTools,
+  ) {}
+
+  /** Undefined if no plan asks for it. */
+  static of(
+    steps: BatchPlan['steps'],
+    toolsOf: (resource: ResourceSchema) => WriterTools,
+  ): WriteRecorder | undefined {
+    const plans = steps.flatMap(plansOf);
+    return plans.some(({ recording }) => recording) ? new WriteRecorder(plans, toolsOf) : undefined;
+  }
+
+  /** Reads and locks the rows as they are before the first write. */
+  async begin(runner: QueryRunner): Promise<void> {
+    const plans = this.plans.filter(
+      (plan) => plan.kind !== 'create' && plan.recording?.images === 'both',
+    ) as readonly Exclude<WritePlan, { kind: 'create' }>[];
+    for (const [resource, of] of byResource(plans, (plan) => plan.resource)) {
+      const images = await this.imagesOf(resource).ofEachLocked(of, runner);
+      for (const [index, plan] of of.entries()) this.before.set(plan, images[index]);
+    }
+  }
+
+  add(plan: WritePlan | undefined, key: Completed['key']): void {
+    if (plan?.recording) this.done.push({ plan, key });
+  }
+
+  /** Reads the rows as they are after the last write, and records all. */
+  async end(runner: QueryRunner): Promise<void> {
+    const read = this.done.filter(({ plan }) => plan.kind !== 'delete' && plan.recording?.images);
+    const after = new Map<ResourceSchema, ReadonlyMap<string, StoredValues>>();
+    for (const [resource, of] of byResource(read, ({ plan }) => plan.resource)) {
+      const keys = of.map(({ key }) => key);
+      after.set(resource, await this.imagesOf(resource).ofRows(keys, runner));
+    }
+    for (const { plan, key } of this.done) {
+      const { kind, resource, recording } = plan;
+      const { committed } = this.toolsOf(resource).connections;
+      const images = recording?.images && {
+        before: this.before.get(plan),
+        after: kind === 'delete' ? undefined : after.get(resource)?.get(keyText(key)),
+      };
+      if (recording) committed.add(runner, recording, { kind, resource, key, ...images });
+    }
+  }
+
+  private imagesOf(resource: ResourceSchema): StoredImages {
+    return new StoredImages(resource, this.toolsOf(resource));
+  }
+}
+
+function plansOf(step: BatchPlan['steps'][number]): readonly WritePlan[] {
+  switch (step.kind) {
+    case 'upsert':
+      return [step.update, step.create];
+    case 'refused':
+      return [];
+    default:
+      return [step];
+  }
+}
+
+function byResource<Each>(
+  all: readonly Each[],
+  resourceOf: (each: Each) => ResourceSchema,
+): ReadonlyMap<ResourceSchema, readonly Each[]> {
+  const grouped = new Map<ResourceSchema, Each[]>();
+  for (const each of all) {
+    const resource = resourceOf(each);
+    grouped.set(resource, [...(grouped.get(resource) ?? []), each]);
+  }
+  return grouped;
+}

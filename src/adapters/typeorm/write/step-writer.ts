@@ -1,0 +1,67 @@
+import type { QueryRunner } from 'typeorm';
+import type { Row } from '../../../core/contracts/serializer.js';
+import type { Completed, CreatePlan, DeletePlan, UpdatePlan, WritePlan } from '../../../core/query/plan.js';
+import type { KeyLookup } from '../read/key-lookups.js';
+import { identityOfRow, WriteRecorder } from './recorded-writes.js';
+import { throwStepError } from './row-writer.js';
+import type { DeleteTogether, PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
+
+/** A writer whose writes are prepared steps. A single write runs in its own transaction. */
+export abstract class StepWriter implements RowWriter {
+  constructor(protected readonly tools: WriterTools) {}
+
+  abstract prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
+  abstract prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined>;
+  abstract prepareDelete(plan: DeletePlan): PreparableWrite<boolean>;
+  abstract prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
+
+  async create(plan: CreatePlan): Promise<Row> {
+    return writeAlone(await this.prepareCreate(plan), plan, this.tools);
+  }
+
+  update(plan: UpdatePlan): Promise<Row | undefined> {
+    return writeAlone(this.prepareUpdate(plan), plan, this.tools);
+  }
+
+  delete(plan: DeletePlan): Promise<boolean> {
+    return writeAlone(this.prepareDelete(plan), plan, this.tools);
+  }
+}
+
+/** Executes a write in its own transaction. */
+export async function writeAlone<Result extends WriteResult>(
+  step: PreparableWrite<Result>,
+  plan: WritePlan,
+  tools: WriterTools,
+): Promise<Result> {
+  throwStepError(step.errors);
+  const write = async (runner: QueryRunner): Promise<Result> => {
+    const ready = await step.prepare(runner);
+    throwStepError(ready.errors);
+    if (plan.recording === undefined || ready.missing) return ready.write();
+    const recorder = WriteRecorder.of([plan], () => tools);
+    await recorder?.begin(runner);
+    const result = await ready.write();
+    const key = keyOf(result, ready);
+    if (key) recorder?.add(plan, key);
+    await recorder?.end(runner);
+    return result;
+  };
+  try {
+    return await tools.connections.transact(write, plan.requester);
+  } catch (error) {
+    throw await step.translateError(error);
+  }
+}
+
+/** The written row, or whether one was deleted; undefined or false if there was none. */
+type WriteResult = Row | boolean | undefined;
+
+/** The key of the row that a write has left or deleted; undefined if it has done nothing. */
+function keyOf(
+  result: WriteResult,
+  { identity }: Pick<PreparedWrite<unknown>, 'identity'>,
+): Completed['key'] | undefined {
+  if (typeof result === 'object') return identityOfRow(result);
+  return result === true ? identity : undefined;
+}
