@@ -79,7 +79,7 @@ describe('the lane of a write', () => {
       'If-Match',
       { kind: 'update', expected: {} },
       undefined,
-      'entities: The expected content is compared with the locked row.',
+      'locked: The expected content is compared with the locked row.',
     ],
     ['a subscriber', {}, 'Audit', 'entities: The subscriber Audit sees the writes of the entity.'],
     ['an invalid body', { errors: { name: ['Required.'] } }, undefined, 'entities: The body is invalid.'],

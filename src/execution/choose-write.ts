@@ -73,7 +73,7 @@ export interface LiveDeletion {
 }
 
 /**
- * Evaluated for each row. If the lane is `direct`, `chooseByTriggers` is asked next, and the statement last, which returns one of
+ * Evaluated for each row. If the lane is `direct` or `locked`, `chooseByTriggers` is asked next, and the statement last, which returns one of
  * `VALUE_CHOICES` if it does not suit the values.
  * @param subscriber the name of a subscriber that sees the write.
  */
@@ -83,13 +83,17 @@ export function chooseWrite(
   subscriber: string | undefined,
 ): WriteChoice {
   const choice = writes[plan.kind];
-  if (choice.lane !== 'direct') return choice;
+  if (!isBySql(choice)) return choice;
   if (plan.completed) return LIVE_CHOICES.completed;
   if (plan.hooks.before || plan.hooks.after) return LIVE_CHOICES.hook;
-  if (plan.expected) return LIVE_CHOICES.expectation;
   if (subscriber !== undefined) return choiceOf(LIVE_CAUSES.subscriber, subscriber);
   for (const _ in plan.errors) return LIVE_CHOICES.errors;
-  return choice;
+  return plan.expected ? LIVE_CHOICES.expectation : choice;
+}
+
+/** Whether statements of this package write one row. */
+export function isBySql({ lane }: WriteChoice): boolean {
+  return lane === 'direct' || lane === 'locked';
 }
 
 /** @param isPlain whether the table has no triggers; asked at the first write that could be direct. */

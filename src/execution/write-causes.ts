@@ -96,7 +96,11 @@ export const CREATE_CAUSES = {
 } as const satisfies Causes;
 
 export const UPDATE_CAUSES = {
-  'update-returning': { what: 'MariaDB', because: 'No statement returns the row that it has changed on %.' },
+  'update-returning': {
+    lane: 'locked',
+    what: 'MariaDB',
+    because: 'No statement returns the row that it has changed on %.',
+  },
   'update-listener': {
     what: '`@BeforeUpdate`, `@AfterUpdate`',
     because: 'The listener % runs at each UPDATE.',
@@ -153,6 +157,7 @@ export const LIVE_CAUSES = {
     because: 'A hook runs inside of the transaction.',
   },
   expectation: {
+    lane: 'locked',
     of: 'changes',
     what: 'an `If-Match` with an [`ETag`](conditional-requests.md#how-the-etag-is-computed) that is computed from the content',
     because: 'The expected content is compared with the locked row.',
@@ -226,6 +231,16 @@ export const VALUE_CAUSES = {
     of: 'creates',
     what: 'on MariaDB, row permissions',
     because: 'A trigger that the user of the database does not see may change what the permission reads.',
+  },
+  'validated-change': {
+    of: 'changes',
+    what: 'class-validator rules on MariaDB, or beside such an `If-Match`',
+    because: 'The validators see the locked row.',
+  },
+  'counted-change': {
+    of: 'changes',
+    what: 'on MariaDB, an entity with `@UpdateDateColumn` or `@VersionColumn`, a `json` column, another key of the object, and a related key whose permission reads other rows',
+    because: 'Only the stored row tells what changes.',
   },
   'other-rows': {
     lane: 'locked',

@@ -251,8 +251,9 @@ onEachDatabase('the lanes of operations', (database) => {
   const DELETED = 'direct: One statement deletes the row.';
   const DIRECT = 'direct: One statement writes the row and returns it.';
   /** Changes on MariaDB. */
-  const UNCHANGED = 'entities: No statement returns the row that it has changed on mariadb.';
-  const changes = (lane: string): string => (database.name === 'mariadb' ? UNCHANGED : lane);
+  const UNCHANGED = 'locked: No statement returns the row that it has changed on mariadb.';
+  const changes = (lane: string): string =>
+    database.name === 'mariadb' && lane === DIRECT ? UNCHANGED : lane;
 
   /** The form of the statements of a write: which of the writers has run. */
   function writerNow(): string {

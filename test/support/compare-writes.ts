@@ -1,4 +1,5 @@
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
+import { LockedUpdate } from '../../src/adapters/typeorm/write/locked-update.js';
 import { highPrecisionValues } from '../../src/adapters/typeorm/write/precise-values.js';
 import { conjunction, equals } from '../../src/core/query/condition.js';
 import type { CreatePlan, UpdatePlan } from '../../src/core/query/plan.js';
@@ -116,6 +117,16 @@ Object.defineProperty(DirectWriter.prototype, 'execute', {
   writable: true,
   configurable: true,
 });
+
+/** The same without the comparison of the two rows: it is read. */
+const lockedUpdate = Object.getOwnPropertyDescriptor(LockedUpdate.prototype, 'execute')
+  ?.value as LockedUpdate['execute'];
+LockedUpdate.prototype.execute = async function (this: LockedUpdate, ...given) {
+  const row = await lockedUpdate.apply(this, given);
+  const comparison = comparisonOfWriter(this as unknown as DirectWriterInside);
+  if (row && comparison) comparison.changed++;
+  return row;
+};
 
 async function compareWrittenRow(
   writer: DirectWriter,

@@ -14,6 +14,7 @@ import type { StoredRows } from '../../src/adapters/typeorm/write/stored-rows.js
 import { writeWithin } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import type { CreatePlan, UpdatePlan } from '../../src/core/query/plan.js';
+import { isBySql } from '../../src/execution/choose-write.js';
 import type { Resource } from '../../src/core/schema/resource.js';
 
 /** The private parts of a `DirectWriter` that are compared. */
@@ -72,7 +73,7 @@ export async function updatedByTypeOrm(
 ): Promise<UpdatedRow | undefined> {
   const { tools, parts } = inside;
   const choice = await tools.choices.choose(plan);
-  if (choice.lane !== 'direct' || 'lane' in inside.statements.changesOf(plan)) return undefined;
+  if (!isBySql(choice) || 'lane' in inside.statements.changesOf(plan)) return undefined;
   let key: readonly Json[] | undefined;
   let stored: Stored | undefined;
   let difference: string | undefined;

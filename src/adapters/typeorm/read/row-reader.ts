@@ -327,6 +327,11 @@ export class RowReader {
     );
   }
 
+  /** The row of a statement that returns this selection; undefined without a record. */
+  rowOf([record]: Records): Row | undefined {
+    return record && { key: this.selection.readKey(record), values: this.selection.readValues(record) };
+  }
+
   private decodeRows(records: Records): readonly Row[] {
     const isPair = this.resource.identity !== this.resource.key.columns;
     return records.map((record) => {

@@ -141,7 +141,8 @@ export class DirectStatements {
       const detection = update.detections.get(each.column.id);
       // JSON that differs only in the order of its keys stays as it is stored.
       const needsDetection = computed.length > 0 || each.column.type.kind === 'json';
-      if (detection === undefined && needsDetection) return VALUE_CHOICES.comparison;
+      if (detection === undefined && needsDetection)
+        return VALUE_CHOICES[this.tools.dialect.returning ? 'comparison' : 'counted-change'];
       changes.push({ column: each.column, raw: this.encode(each), detection });
     }
     return { changes, computed };
@@ -164,7 +165,8 @@ export class DirectStatements {
         const assignments = compileChanges(changes, scope);
         const state = as ? as.rows.isUnchanged(as.row, scope) : [];
         const conditions = [...state, compileWhere(where, scope), ...existing(keys, scope)];
-        const sql = `UPDATE ${scope.table.path} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING ${this.returned(scope)}`;
+        const returning = scope.dialect.returning ? ` RETURNING ${this.returned(scope)}` : '';
+        const sql = `UPDATE ${scope.table.path} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')}${returning}`;
         const { resource } = this;
         return this.label('update', { sql, parameters: scope.parameters }, [
           { resource, where },
@@ -267,7 +269,9 @@ function compileChanges({ changes, computed }: RowChanges, scope: Scope): readon
   const assigned = changes.map((change) => {
     const { column, raw } = change;
     const name = scope.table.name(column);
-    const parameter = (): string => scope.dialect.parameter(scope.bindRaw(raw), column.type);
+    // On MariaDB, a cast would cut off what a column refuses.
+    const parameter = (): string =>
+      scope.dialect.returning ? scope.dialect.parameter(scope.bindRaw(raw), column.type) : scope.bindRaw(raw);
     return keepsEqualValue(change)
       ? `${name} = CASE WHEN ${differsFromStored(change, scope)} THEN ${parameter()} ELSE ${name} END`
       : `${name} = ${parameter()}`;

@@ -63,7 +63,7 @@ export function writerFacts(
     tableName,
     table,
     create: isCause(create) ? create : undefined,
-    update: isCause(update) ? update : undefined,
+    update: updateCause(update, context),
     rules: {
       inserting,
       alike,
@@ -72,6 +72,15 @@ export function writerFacts(
       update: isCause(update) ? undefined : update,
     },
   };
+}
+
+/** Why one statement does not change a row. */
+function updateCause(
+  rules: ReturnType<typeof updateRules>,
+  { dataSource, dialect }: RulesContext,
+): WriteFacts['update'] {
+  if (isCause(rules)) return rules;
+  return dialect.returning ? undefined : { kind: 'update-returning', name: dataSource.options.type };
 }
 
 function isCause(given: object): given is FoundCause<string> {
@@ -161,11 +170,14 @@ function updateRules(
 ): UpdateRules | NonNullable<WriteFacts['update']> {
   const [listener] = [...metadata.beforeUpdateListeners, ...metadata.afterUpdateListeners];
   if (listener) return { kind: 'update-listener', name: nameOfListener(listener) };
-  if (!context.dialect.returning) return { kind: 'update-returning', name: context.dataSource.options.type };
   const computed = computedColumns(resource, metadata, context);
   if (!computed) return { kind: 'update-date', name: metadata.updateDateColumn?.propertyPath ?? '' };
-  return { computed, detections: detectionsOf(resource, metadata, context) };
+  // MariaDB assigns one column after another, so that the comparisons of later ones would see new values.
+  const detections = context.dialect.returning ? detectionsOf(resource, metadata, context) : NO_DETECTIONS;
+  return { computed, detections };
 }
+
+const NO_DETECTIONS: UpdateRules['detections'] = new Map();
 
 /** Undefined for a date of the last update whose column is not a date-time: its expression would need another type. */
 export function computedColumns(

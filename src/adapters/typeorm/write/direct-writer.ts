@@ -8,13 +8,15 @@ import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
+import { isBySql, VALUE_CHOICES } from '../../../execution/choose-write.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
-import type { Records, Statement } from '../../../sql/statement.js';
+import type { Statement } from '../../../sql/statement.js';
 import type { Written } from '../../../execution/connection/connection-manager.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './direct-statements.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
 import { InsertTogether } from './insert-together.js';
+import { LockedUpdate } from './locked-update.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues, assertExactKey } from './entity-values.js';
 import { exhaustedKeyError } from './translate-write-error.js';
@@ -43,6 +45,7 @@ export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly statements: DirectStatements;
   private readonly inserts: InsertTogether;
+  private readonly locked: LockedUpdate;
   private readonly validates: boolean;
   /** For validators of updated entities; undefined if only TypeORM can load these. */
   private readonly storedRows: StoredRows | undefined;
@@ -55,6 +58,7 @@ export class DirectWriter implements RowWriter {
     this.metadata = tools.tables.of(resource).metadata;
     this.statements = new DirectStatements(resource, tools, parts.rules);
     this.inserts = new InsertTogether(resource, tools, this.statements);
+    this.locked = new LockedUpdate(resource, tools, this.statements);
     this.validates = parts.classValidators !== 'none';
     this.storedRows = this.validates ? StoredRows.of(resource, tools) : undefined;
   }
@@ -76,8 +80,9 @@ export class DirectWriter implements RowWriter {
   update(plan: UpdatePlan): MaybePromise<Row | undefined> {
     if (plan.recording?.images) return this.updateWithImages(plan);
     return mapMaybe(this.tools.choices.choose(plan), (choice) => {
-      const changes = choice.lane === 'direct' ? this.statements.changesOf(plan) : choice;
+      const changes = this.changesOf(plan, choice);
       if (isChoice(changes)) return this.parts.general.update(plan);
+      if (choice.lane === 'locked') return this.updateLocked(plan, changes);
       if (this.validates) return this.updateValid(plan, changes);
       return mapMaybe(
         this.executeUpdate(this.statements.update(plan, changes), plan),
@@ -93,6 +98,17 @@ export class DirectWriter implements RowWriter {
 
   private async updateWithImages(plan: UpdatePlan): Promise<Row | undefined> {
     return writeAlone(await this.prepareUpdate(plan), plan, this.tools);
+  }
+
+  private changesOf(plan: UpdatePlan, choice: WriteChoice): RowChanges | WriteChoice {
+    if (!isBySql(choice)) return choice;
+    if (choice.lane === 'locked' && this.validates) return VALUE_CHOICES['validated-change'];
+    return this.statements.changesOf(plan);
+  }
+
+  private async updateLocked(plan: UpdatePlan, changes: RowChanges): Promise<Row | undefined> {
+    const general = await this.parts.general.prepareUpdate(plan);
+    return writeAlone(this.updating(general, plan, changes), plan, this.tools);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
@@ -129,16 +145,24 @@ export class DirectWriter implements RowWriter {
   async prepareUpdate(plan: UpdatePlan): Promise<PreparableWrite<Row | undefined>> {
     const general = await this.parts.general.prepareUpdate(plan);
     const choice = await this.tools.choices.choose(plan);
-    const changes = choice.lane === 'direct' ? this.statements.changesOf(plan) : choice;
+    const changes = this.changesOf(plan, choice);
     if (isChoice(changes)) return general;
-    const statement = this.statements.update(this.withKnownKeys(plan), changes);
-    if (this.validates) return this.updatingValid(general, statement);
+    return this.validates
+      ? this.updatingValid(general, this.statements.update(this.withKnownKeys(plan), changes))
+      : this.updating(general, plan, changes);
+  }
+
+  private updating(
+    general: PreparableWrite<Row | undefined>,
+    plan: UpdatePlan,
+    changes: RowChanges,
+  ): PreparableWrite<Row | undefined> {
     return {
       ...general,
       prepare: (runner) =>
         Promise.resolve(
           preparedWithoutLock(
-            async () => (await this.executeWithin(statement, runner)) ?? writeWithin(general, runner),
+            async () => (await this.locked.execute(plan, changes, runner)) ?? writeWithin(general, runner),
             () => general.prepare(runner),
           ),
         ),
@@ -283,7 +307,7 @@ export class DirectWriter implements RowWriter {
     };
     try {
       const written = mapMaybe(connections.write(statement, plan.requester, this.record(plan)), (records) =>
-        this.rowOf(records ?? []),
+        this.tools.reader.rowOf(records ?? []),
       );
       return isPromise(written) ? written.catch(fail) : written;
     } catch (error) {
@@ -295,22 +319,13 @@ export class DirectWriter implements RowWriter {
     if (!recording) return undefined;
     const { committed } = this.tools.connections;
     return (records, runner) => {
-      const row = this.rowOf(records);
+      const row = this.tools.reader.rowOf(records);
       if (row) committed.add(runner, recording, { kind, resource, key: identityOfRow(row) });
     };
   }
 
   private async executeWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
-    return this.rowOf(await this.tools.connections.records(runner, statement));
-  }
-
-  private rowOf([record]: Records): Row | undefined {
-    return (
-      record && {
-        key: this.tools.reader.selection.readKey(record),
-        values: this.tools.reader.selection.readValues(record),
-      }
-    );
+    return this.tools.reader.rowOf(await this.tools.connections.records(runner, statement));
   }
 }
 

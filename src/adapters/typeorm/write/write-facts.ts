@@ -10,6 +10,7 @@ import {
   chooseViewDeletions,
   chooseViewWrites,
   chooseWrite,
+  isBySql,
 } from '../../../execution/choose-write.js';
 import type {
   DeletionFacts,
@@ -47,10 +48,10 @@ export class WriteChoices implements WriteChooser {
     this.writes = chooseViewWrites(facts);
   }
 
-  /** Asks the database for triggers at the first write of the table that could be direct. */
+  /** Asks the database for triggers at the first write of the table that could be one by SQL. */
   choose(plan: CreatePlan | UpdatePlan): MaybePromise<WriteChoice> {
     const choice = chooseWrite(this.writes, plan, writeSubscriber(this.metadata, this.dataSource));
-    return choice.lane === 'direct' ? this.unlessTriggered(this.writes, choice) : choice;
+    return isBySql(choice) ? this.unlessTriggered(this.writes, choice) : choice;
   }
 
   /** The same for the deletion of one row. */
@@ -79,7 +80,7 @@ export class WriteChoices implements WriteChooser {
   /** As `choose`, with what is known of triggers already. */
   explain(plan: LiveWrite): WriteChoice {
     const choice = chooseWrite(this.writes, plan, writeSubscriber(this.metadata, this.dataSource));
-    const isKnown = choice.lane === 'direct' && PLAIN_TABLES.get(this.metadata) === false;
+    const isKnown = isBySql(choice) && PLAIN_TABLES.get(this.metadata) === false;
     return isKnown ? this.writes.triggered : choice;
   }
 
