@@ -224,8 +224,8 @@ export const VALUE_CAUSES = {
   },
   'checked-key': {
     of: 'creates',
-    what: 'on MariaDB, a body with a related key',
-    because: 'The key is looked up before the row is inserted.',
+    what: 'on MariaDB, a body with a related key that is no number, text, date or UUID, or whose text is stored otherwise; any related key beside class-validator rules',
+    because: 'Only the database knows the related key as it is stored.',
   },
   'unseen-trigger': {
     of: 'creates',

@@ -120,6 +120,12 @@ class Grouped extends Named {
   @ManyToOne(() => Plain, { nullable: true }) group: Relation<Plain> | null;
 }
 
+@Restify({ app: 'lanes', bulk: true })
+@Entity('lanes_linked')
+class Linked extends Named {
+  @ManyToOne(() => Plain, { nullable: true }) group: Relation<Plain> | null;
+}
+
 class Watch implements EntitySubscriberInterface {
   listenTo(): typeof Plain {
     return Plain;
@@ -141,6 +147,7 @@ const ENTITIES = [
   Serialized,
   Marked,
   Grouped,
+  Linked,
 ];
 
 const TRIGGERS: Readonly<Record<TestDatabase['name'], readonly string[]>> = {
@@ -349,6 +356,25 @@ onEachDatabase('the lanes of operations', (database) => {
     log.clear();
     expect((await started.client.delete('/rest/v1/lanes/grouped/1/')).status).toBe(404);
     expect(writerNow()).toBe('locked');
+  });
+
+  test('related keys are looked up before an INSERT that cannot ask for them', async () => {
+    const { client } = started;
+    const path = '/rest/v1/lanes/linked/';
+    await client.post(path, { name: 'a' });
+    log.clear();
+    const { status, json } = await client.post(path, { name: 'b', group: 1 });
+    expect([status, json]).toEqual([201, { id: expect.any(Number), name: 'b', group: 1 }]);
+    const verbs = database.name === 'mariadb' ? ['SELECT', 'INSERT'] : ['INSERT'];
+    expect(log.statements.map((sql) => sql.slice(0, 6))).toEqual(verbs);
+    const refused = await client.post(path, { name: 'c', group: 999 });
+    expect([refused.status, refused.json]).toEqual([400, { group: [expect.any(String)] }]);
+    log.clear();
+    const bodies = [1, 2, 3].map(() => ({ name: 'd', group: 1 }));
+    const list = await client.post(path, bodies);
+    expect([list.status, list.json]).toMatchObject([201, bodies]);
+    const inserts = log.statements.filter((sql) => sql.startsWith('INSERT'));
+    expect(inserts.filter((sql) => !sql.includes(' RETURNING '))).toEqual([]);
   });
 
   test('a missing row is deleted, and looked for, without a transaction', async () => {

@@ -67,6 +67,8 @@ export class DirectWriter implements RowWriter {
     if (plan.recording?.images) return this.createWithImages(plan);
     return mapMaybe(this.tools.choices.choose(plan), (choice) => {
       if (choice.lane === 'direct' && this.validates) return this.createValid(plan);
+      if (choice.lane === 'direct' && plan.keys.length > 0 && !this.parts.rules.inserting.selectsRows)
+        return this.createChecked(plan);
       const row = choice.lane === 'direct' ? this.statements.newRow(plan) : choice;
       if (isChoice(row)) return this.parts.general.create(plan);
       const statement = this.statements.insert(row, plan, { isAlone: true });
@@ -75,6 +77,27 @@ export class DirectWriter implements RowWriter {
         (written) => written ?? this.parts.general.create(plan),
       );
     });
+  }
+
+  /** Looks the related keys up before an INSERT that cannot ask for them. A foreign key rejects one that is deleted meanwhile. */
+  private async createChecked(plan: CreatePlan): Promise<Row> {
+    const { general } = this.parts;
+    const found = await this.tools.lookups.lookUp(plan.keys);
+    const checked = this.withoutCheckedKeys(plan, found);
+    const row = this.statements.newRow(checked);
+    if (isChoice(row)) return writeAlone(await general.prepareCreate(plan, found), plan, this.tools);
+    const statement = this.statements.insert(row, checked, { isAlone: true });
+    const written = await this.execute(statement, plan, () => general.prepareCreate(plan, found));
+    return written ?? general.create(plan);
+  }
+
+  /** The plan without keys that were found as the body has them, where an INSERT cannot ask for them. */
+  private withoutCheckedKeys(plan: CreatePlan, found: KeyLookup): CreatePlan {
+    if (this.parts.rules.inserting.selectsRows || this.validates || hasErrors(found.errors)) return plan;
+    const expected = expectedKeys(plan);
+    return expected && isDeepStrictEqual(found.referenced, expected.referenced)
+      ? { ...plan, keys: [] }
+      : plan;
   }
 
   update(plan: UpdatePlan): MaybePromise<Row | undefined> {
@@ -120,7 +143,8 @@ export class DirectWriter implements RowWriter {
     const general = await this.parts.general.prepareCreate(plan, found);
     if (hasErrors(general.errors)) return general;
     const choice = await this.tools.choices.choose(plan);
-    const columns = choice.lane === 'direct' ? this.statements.newRow(plan) : choice;
+    const checked = this.withoutCheckedKeys(plan, found);
+    const columns = choice.lane === 'direct' ? this.statements.newRow(checked) : choice;
     if (isChoice(columns)) return general;
     const otherwise = async (runner: QueryRunner): Promise<Row> =>
       writeWithin(
@@ -132,12 +156,12 @@ export class DirectWriter implements RowWriter {
       prepare: (runner) =>
         Promise.resolve({
           ...prepared(async () => {
-            const statement = this.statements.insert(columns, plan, { isAlone: false });
+            const statement = this.statements.insert(columns, checked, { isAlone: false });
             const row = await this.executeWithin(statement, runner);
             if (row) assertExactKey(row.key, this.resource);
             return row ?? otherwise(runner);
           }),
-          insertable: { by: this.inserts, columns, keys: plan.keys },
+          insertable: { by: this.inserts, columns, keys: checked.keys },
         }),
     };
   }
