@@ -229,8 +229,18 @@ export interface CreatePlan extends WrittenRow {
   readonly kind: 'create';
   /** Values of columns from the application. */
   readonly added: readonly ColumnValue[];
+  /** Columns of which the values are those of earlier steps of the batch. */
+  readonly references?: readonly StepReference[] | undefined;
   /** The condition that the written row must satisfy. */
   readonly where: Condition;
+}
+
+/** A value of the row that an earlier step has written. */
+export interface StepReference {
+  readonly column: Column;
+  /** The index of that step, and the column of its row: one of those that identify it. */
+  readonly step: number;
+  readonly from: Column;
 }
 
 export interface UpdatePlan extends WrittenRow {

@@ -102,6 +102,15 @@ export class JoinedTransactions<S extends Session> {
     return port.runWork(use, { session, connection: await port.connect(session), broken: false });
   }
 
+  /** Runs a part of a write in a savepoint of its transaction, which is rolled back if it throws. */
+  async nest<Result>(session: S, work: (session: S) => Promise<Result>): Promise<Result> {
+    const attempted = await this.read({ session, depth: 0 }, (acquired) =>
+      attemptTransaction(acquired, work, { ...this.parts, isJoined: true }),
+    );
+    if (attempted.kind === 'undone') throw attempted.error;
+    return attempted.result;
+  }
+
   /** Runs `work` in a savepoint, which is rolled back if it throws. */
   async transact<Result>(
     { session, depth }: Joined<S>,

@@ -1,5 +1,11 @@
 import type { QueryRunner } from 'typeorm';
-import type { Requester, BatchPlan, ColumnValue, UpsertPlan } from '../../../core/query/plan.js';
+import type {
+  Requester,
+  BatchPlan,
+  ColumnValue,
+  StepReference,
+  UpsertPlan,
+} from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkWriteError, isRestException } from '../../../core/errors/rest-exception.js';
 import type { BulkStepError, FieldErrors, Json } from '../../../core/errors/rest-exception.js';
@@ -7,6 +13,7 @@ import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import { inSlices } from '../../../core/event-loop.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { insertTogether } from './insert-together.js';
 import { identityOfRow, WriteRecorder } from './recorded-writes.js';
@@ -27,7 +34,10 @@ interface BatchTransaction {
   readonly runner: QueryRunner;
   readonly plan: BatchPlan;
   readonly toolsOf: (resource: ResourceSchema) => WriterTools;
+  readonly connections: WriterTools['connections'];
   readonly dialect: Dialect;
+  /** The rows that the steps have written, by their index. */
+  readonly rows: Map<number, Row>;
   /** Whether new rows may be inserted together, and none is looked up again before it is written. */
   readonly isTogether: boolean;
 }
@@ -52,12 +62,13 @@ export async function writeEach(
   for (const [index, row] of written.entries()) recordStep(recorder, plan.steps[index], { outcome: row });
   const remaining = written.length === 0 ? steps : [];
   const stepErrors: BulkStepError[] = [];
+  const dependent = new DependentSteps(plan, transaction);
   for await (const [index, step] of inSlices(remaining.entries())) {
     turn(step, index);
     const isKnown = index === 0 || (isTogether && prepared[index]?.insertable !== undefined);
     const current =
       !isKnown && isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
-    const { outcome, errors } = await tryWrite(current);
+    const { outcome, errors } = await dependent.write(step, index, current);
     if (typeof outcome === 'object') written.push(outcome);
     recordStep(recorder, plan.steps[index], { outcome, identity: current?.identity });
     stepErrors.push(outcome === MISSING && !plan.skipsMissing ? MISSING : errors);
@@ -105,9 +116,66 @@ function recordStep(
   if (key) recorder.add(plan, key);
 }
 
+interface TriedWrite {
+  readonly outcome?: StepOutcome | undefined;
+  readonly errors: FieldErrors;
+}
+
 interface WrittenStep {
   readonly outcome: StepOutcome | undefined;
   readonly identity?: readonly Json[] | undefined;
+}
+
+/**
+ * Writes the steps of a batch. Where steps refer to rows of earlier ones, each has a savepoint, so that an error of the database is
+ * translated while these rows are there.
+ */
+class DependentSteps {
+  private readonly exist: boolean;
+
+  constructor(
+    private readonly plan: BatchPlan,
+    private readonly transaction: BatchTransaction,
+  ) {
+    this.exist = plan.steps.some((step) => referencesOf(step).length > 0);
+    transaction.rows.clear();
+  }
+
+  async write(
+    step: PreparableWrite<StepOutcome>,
+    index: number,
+    prepared: PreparedWrite<StepOutcome> | undefined,
+  ): Promise<TriedWrite> {
+    if (!this.exist || !prepared) return tryWrite(prepared);
+    const { rows } = this.transaction;
+    const references = referencesOf(this.plan.steps[index]);
+    // The errors of the earlier step are reported.
+    if (references.some((each) => !rows.has(each.step))) return { errors: NO_ERRORS };
+    const tried = await this.tryInSavepoint(step, prepared);
+    if (typeof tried.outcome === 'object') rows.set(index, tried.outcome);
+    return tried;
+  }
+
+  private async tryInSavepoint(
+    step: PreparableWrite<StepOutcome>,
+    prepared: PreparedWrite<StepOutcome>,
+  ): Promise<TriedWrite> {
+    const { runner, connections, dialect } = this.transaction;
+    try {
+      return { outcome: await connections.joined.nest(runner, () => prepared.write()), errors: NO_ERRORS };
+    } catch (error) {
+      if (isTemporary(isRestException(error) ? undefined : dialect.errorFor(error))) throw error;
+      const translated = isRestException(error)
+        ? error
+        : await connections.joined.run(runner, () => step.translateError(error));
+      if (!isInvalidInput(translated)) throw translated;
+      return { errors: translated.fields };
+    }
+  }
+}
+
+function referencesOf(step: Step | undefined): readonly StepReference[] {
+  return step?.kind === 'create' ? (step.references ?? []) : [];
 }
 
 /** An error after all steps, which is the error of none of them. */
@@ -143,9 +211,7 @@ export async function checkAll(
 /**
  * Executes a write and collects its validation errors, which prevent the commit, but not the check of the other writes.
  */
-async function tryWrite(
-  write: PreparedWrite<StepOutcome> | undefined,
-): Promise<{ readonly outcome?: StepOutcome | undefined; readonly errors: FieldErrors }> {
+async function tryWrite(write: PreparedWrite<StepOutcome> | undefined): Promise<TriedWrite> {
   if (write && isFailedStep(write.errors)) return { errors: write.errors };
   try {
     return { outcome: await write?.write(), errors: NO_ERRORS };

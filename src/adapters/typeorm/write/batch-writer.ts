@@ -1,12 +1,19 @@
 import type { QueryRunner } from 'typeorm';
-import { BulkWriteError, isRestException } from '../../../core/errors/rest-exception.js';
+import {
+  addErrors,
+  BulkWriteError,
+  emptyFieldErrors,
+  isRestException,
+} from '../../../core/errors/rest-exception.js';
 import type {
   BatchPlan,
   CreatePlan,
   DeletePlan,
   UpdatePlan,
-  UpsertPlan,
+  ColumnValue,
   Requester,
+  StepReference,
+  UpsertPlan,
 } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
@@ -28,8 +35,9 @@ import {
   writeEach,
 } from './batch-steps.js';
 import type { KeyLookup } from '../read/key-lookups.js';
-import { NO_ERRORS, notFound } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
+import { identityOfRow } from './recorded-writes.js';
 import type { StepOutcome } from './batch-steps.js';
 
 /** What a transaction has done, to locate an error of the database. */
@@ -84,7 +92,8 @@ export class BatchWriter {
       steps: await rejectRepeatedRows(given.steps, requesterOf(given), this.parts.tools),
     };
     const locked: LockedRows = new Map();
-    const steps = await this.prepareSteps(plan, locked);
+    const rows = new Map<number, Row>();
+    const steps = await this.prepareSteps(plan, locked, rows);
     // The errors of a new row are known without any lookup.
     if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused'))
       throwStepErrors(steps.map(({ errors }) => errors));
@@ -97,15 +106,15 @@ export class BatchWriter {
         const write = async (runner: QueryRunner): Promise<readonly Row[]> => {
           Object.assign(progress, { current: undefined, isWritten: false });
           await this.lockAll(plan, locked, runner);
-          const rows = await writeEach(
+          const written = await writeEach(
             steps,
-            { runner, plan, toolsOf, dialect, isTogether: further === 0 },
+            { runner, plan, toolsOf, connections, dialect, rows, isTogether: further === 0 },
             (step, index) => {
               progress.current = { step, index };
             },
           );
           progress.isWritten = true;
-          return rows;
+          return written;
         };
         return await connections.transact(write, requesterOf(plan), steps.length);
       } catch (error) {
@@ -163,32 +172,38 @@ export class BatchWriter {
   private async prepareSteps(
     { steps }: BatchPlan,
     locked: LockedRows,
+    rows: ReadonlyMap<number, Row> = new Map(),
   ): Promise<readonly PreparableWrite<StepOutcome>[]> {
     const keys = steps.map(keysOf);
     const known = await this.parts.tools.lookups.lookUpEach(keys);
-    const prepared: PreparableWrite<StepOutcome>[] = [];
+    const all: PreparableWrite<StepOutcome>[] = [];
     for await (const [index, step] of inSlices(steps.entries())) {
       switch (step.kind) {
         case 'create':
-          prepared.push(
-            mapped(await this.parts.writerOf(step.resource).prepareCreate(step, known[index]), createdRow),
+          all.push(
+            mapped(
+              await (step.references
+                ? this.prepareDependent(step, known[index], { steps, rows })
+                : this.parts.writerOf(step.resource).prepareCreate(step, known[index])),
+              createdRow,
+            ),
           );
           break;
         case 'update':
-          prepared.push(mapped(await this.parts.writerOf(step.resource).prepareUpdate(step), changedRow));
+          all.push(mapped(await this.parts.writerOf(step.resource).prepareUpdate(step), changedRow));
           break;
         case 'delete':
-          prepared.push(
+          all.push(
             mapped(await this.parts.writerOf(step.resource).prepareDelete(step), (deleted) =>
               deleted ? DELETED : MISSING,
             ),
           );
           break;
         case 'upsert':
-          prepared.push(await this.prepareUpsert(step, known[index], locked));
+          all.push(await this.prepareUpsert(step, known[index], locked));
           break;
         case 'refused':
-          prepared.push({
+          all.push({
             errors: step.errors,
             prepare: () => Promise.resolve(notFound(MISSING)),
             translateError: (error) => Promise.resolve(error),
@@ -198,7 +213,7 @@ export class BatchWriter {
           step satisfies never;
       }
     }
-    return prepared;
+    return all;
   }
 
   /**
@@ -227,6 +242,28 @@ export class BatchWriter {
     );
   }
 
+  /** A new row with values of rows that earlier steps have written. */
+  private prepareDependent(
+    step: CreatePlan,
+    known: KeyLookup | undefined,
+    { steps, rows }: { readonly steps: BatchPlan['steps']; readonly rows: ReadonlyMap<number, Row> },
+  ): PreparableWrite<Row> {
+    const errors = emptyFieldErrors();
+    for (const each of [step.errors, known?.errors ?? NO_ERRORS]) addErrors(errors, each);
+    let creation: PreparableWrite<Row> | undefined;
+    const write = async (runner: QueryRunner): Promise<Row> => {
+      const given = (step.references ?? []).map((reference) => referencedValue(reference, steps, rows));
+      const plan: CreatePlan = { ...step, fixed: [...step.fixed, ...given], references: undefined };
+      creation = await this.parts.writerOf(step.resource).prepareCreate(plan, known);
+      return writeWithin(creation, runner);
+    };
+    return {
+      errors,
+      prepare: (runner) => Promise.resolve(prepared(() => write(runner))),
+      translateError: (error) => creation?.translateError(error) ?? Promise.resolve(error),
+    };
+  }
+
   /** An insert or an update, which the lookup of the row decides. */
   private async prepareUpsert(
     { create, update }: UpsertPlan,
@@ -252,6 +289,19 @@ export class BatchWriter {
       translateError: (error) => chosen.translateError(error),
     };
   }
+}
+
+function referencedValue(
+  { column, step, from }: StepReference,
+  steps: BatchPlan['steps'],
+  rows: ReadonlyMap<number, Row>,
+): ColumnValue {
+  const row = rows.get(step);
+  const target = steps[step];
+  if (!row || target?.kind !== 'create')
+    throw new Error('A step refers to no earlier one that creates a row.');
+  const at = target.resource.identity.findIndex(({ id }) => id === from.id);
+  return { column, value: identityOfRow(row)[at] ?? null };
 }
 
 type BatchStep = BatchPlan['steps'][number];
