@@ -29,7 +29,7 @@ export type SharedOption = keyof RestifyModuleOptions & keyof RestifyOptions;
 /** The options of every model below a prefix that has none of its own. */
 export interface RestifyDefaults extends Pick<RestifyModuleOptions, SharedOption> {
   readonly returnDeleted: boolean;
-  readonly strict: boolean;
+  readonly strict: boolean | 'writes';
   readonly queryLimits: QueryLimits;
 }
 
@@ -80,8 +80,8 @@ export interface RestifyModuleOptions {
   readonly idempotency?: boolean | IdempotencyOptions;
   /** The default of models for whether DELETE responds 200 with the deleted object instead of 204. Default: false. */
   readonly returnDeleted?: boolean;
-  /** The default of models for whether unknown body fields and query parameters are errors. Default: false. */
-  readonly strict?: boolean;
+  /** The default of models for whether unknown body fields and query parameters are errors; with `writes`, so are fields that a grant does not let the caller write. Default: false. */
+  readonly strict?: boolean | 'writes';
   /** The default limits of models for one query. Defaults: docs/limits.md. */
   readonly queryLimits?: Partial<QueryLimits>;
   /** Other names for query parameters, such as `{ search: 'q' }`, which models may extend and override. Default: the names of the features. */

@@ -34,7 +34,8 @@ export function compileFeatures(
   shell.description = options.description ?? '';
   shell.returnDeleted = options.returnDeleted;
   shell.trash = options.trash === true ? createTrash(shell) : undefined;
-  shell.strict = options.strict;
+  shell.strict = options.strict !== false;
+  shell.strictWrites = options.strict === 'writes';
   shell.listenerRelations = options.listenerRelations ?? [];
   shell.backends = parts.backends(options);
   shell.pagination = options.pagination === false ? undefined : options.pagination;

@@ -8,7 +8,7 @@ import type { RestifyDefaults } from '../restify.options.js';
 /** The options that rule a model: its own, and those of its prefix where it has none. */
 export interface EffectiveOptions extends RestifyOptions {
   readonly returnDeleted: boolean;
-  readonly strict: boolean;
+  readonly strict: boolean | 'writes';
   readonly queryLimits: QueryLimits;
   readonly parameters: ParameterNames;
   /** `selects`: whether clients may select fields. The other settings also rule the expansion of relations. */

@@ -67,6 +67,7 @@ export function createBuilder(
     returnDeleted: false,
     trash: undefined,
     strict: false,
+    strictWrites: false,
   };
 }
 

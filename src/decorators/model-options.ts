@@ -96,7 +96,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `idempotency` | a repeated POST with the same `Idempotency-Key` is executed once; `false` overrides the prefix |
  * | `returnDeleted` | DELETE responds 200 with the deleted object instead of 204 |
  * | `trash` | of an entity with `@DeleteDateColumn`: clients list deleted objects by `deleted=only`, restore and purge them |
- * | `strict` | unknown body fields and query parameters are errors |
+ * | `strict` | unknown body fields and query parameters are errors; with `writes`, so are fields that a grant does not let the caller write |
  * | `serializer` | replaces the generated serializer |
  * | `permissions` | permission classes and expressions; all of them must grant access |
  * | `authentication` | authentication schemes and Nest guards by class, instead of the prefix's |
@@ -146,7 +146,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly returnDeleted?: boolean;
   /** Whether clients list deleted objects by `deleted=only`, restore and purge them. The entity needs a `@DeleteDateColumn`. Default: false. */
   readonly trash?: boolean;
-  readonly strict?: boolean;
+  readonly strict?: boolean | 'writes';
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
   readonly authentication?: readonly Authentication[];

@@ -64,6 +64,7 @@ export interface LiveWrite {
   readonly completed?: unknown;
   readonly hooks: LiveDeletion['hooks'];
   readonly expected?: unknown;
+  readonly errorsOfStored?: unknown;
   readonly errors: FieldErrors;
 }
 
@@ -86,6 +87,7 @@ export function chooseWrite(
   if (!isBySql(choice)) return choice;
   if (plan.completed) return LIVE_CHOICES.completed;
   if (plan.hooks.before || plan.hooks.after) return LIVE_CHOICES.hook;
+  if (plan.errorsOfStored) return LIVE_CHOICES.stored;
   if (subscriber !== undefined) return choiceOf(LIVE_CAUSES.subscriber, subscriber);
   for (const _ in plan.errors) return LIVE_CHOICES.errors;
   return plan.expected ? LIVE_CHOICES.expectation : choice;

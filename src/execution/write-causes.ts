@@ -162,6 +162,11 @@ export const LIVE_CAUSES = {
     what: 'an `If-Match` with an [`ETag`](conditional-requests.md#how-the-etag-is-computed) that is computed from the content',
     because: 'The expected content is compared with the locked row.',
   },
+  stored: {
+    of: 'changes',
+    what: "in a model with [`strict: 'writes'`](declaring.md#strict), a body with a field that the caller may not write",
+    because: 'Values of the body are compared with the locked row.',
+  },
   'expected-deletion': {
     lane: 'locked',
     of: 'all deletions',

@@ -87,6 +87,7 @@ function resourceOf(
     returnDeleted: false,
     trash: undefined,
     strict: false,
+    strictWrites: false,
   };
 }
 

@@ -170,7 +170,7 @@ export interface OptionsSpec {
   readonly conditional?: { readonly require: boolean };
   readonly idempotency?: { readonly require: boolean };
   readonly operations?: readonly OperationName[];
-  readonly strict?: boolean;
+  readonly strict?: boolean | 'writes';
   readonly returnDeleted?: boolean;
   readonly readOnly?: readonly string[];
   readonly writeOnly?: readonly string[];

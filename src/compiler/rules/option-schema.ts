@@ -87,6 +87,7 @@ const unknownEntities = kindOf(
   'nothing that can become of them',
   "Write 'warn', 'error' or 'ignore'.",
 );
+const strict: OptionKind = (given) => (given === 'writes' ? [] : flag(given));
 const missingIndexRows = kindOf(
   (given) => given === false || (Number.isSafeInteger(given) && Number(given) >= 0),
   'not a number of rows',
@@ -156,7 +157,7 @@ const SHARED: Readonly<Record<SharedOption, OptionRule>> = {
   conditional: late(conditional),
   cacheControl: late(cacheControl),
   idempotency: late(idempotency),
-  strict: early(flag),
+  strict: early(strict),
   returnDeleted: early(flag),
   queryLimits: early(plainObject, limits({ ...MOST_OF_QUERY }, true)),
   parameters: early(plainObject),

@@ -45,6 +45,8 @@ export interface ParsedBody {
   readonly errors: FieldErrors;
   /** The raw body, for validators of the application that check the text of a date. Without it they see the canonical text. */
   readonly sent?: Readonly<Record<string, unknown>>;
+  /** The errors of fields that the caller may read and not write: their values must be those of the stored row. */
+  readonly errorsOfStored?: (stored: Row) => FieldErrors;
 }
 
 /**

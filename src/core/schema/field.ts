@@ -19,6 +19,8 @@ interface FieldBase {
   /** Whether it is required in a POST, and in a PUT if it is updatable. */
   readonly required: boolean;
   readonly nullable: boolean;
+  /** In a view of a model with `strict: 'writes'`: the operations that read it from a body, but for the caller's grant. */
+  readonly withheld?: Pick<FieldBase, 'insertable' | 'updatable'>;
 }
 
 export interface ColumnField extends FieldBase {
@@ -110,6 +112,11 @@ export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): 
 export function isWritableIn(field: Field, operation: 'create' | 'update' | 'partialUpdate'): boolean {
   const { insertable, updatable } = (field.kind === 'column' && field.aliasOf) || field;
   return operation === 'create' ? insertable : updatable;
+}
+
+/** Whether this operation would read it from a body, and the caller's grant does not let it. */
+export function isWithheldIn({ withheld }: Field, operation: 'create' | 'update' | 'partialUpdate'): boolean {
+  return withheld !== undefined && (operation === 'create' ? withheld.insertable : withheld.updatable);
 }
 
 /** Whether any operation reads it from a body, for itself or instead of its relation. */

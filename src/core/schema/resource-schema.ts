@@ -146,6 +146,8 @@ export interface ResourceSchema {
   readonly deleted?: TrashView;
   /** Whether unknown body fields and query parameters are errors. */
   readonly strict: boolean;
+  /** Whether values of fields that the caller's grant withholds are errors, too. */
+  readonly strictWrites: boolean;
   /** New names of its query parameters by their default names. */
   readonly renamed: ReadonlyMap<string, string>;
   /** Which of its queries the model declares, and does not have by default. */

@@ -1,5 +1,6 @@
 import { evictOldest } from '../../core/evict-oldest.js';
 import type { Operand } from '../../core/query/condition.js';
+import { isWritableIn } from '../../core/schema/field.js';
 import type { Field, AliasedRelation } from '../../core/schema/field.js';
 import type { FieldSet } from '../../core/contracts/permission.js';
 import type { QueriedPath } from '../../core/schema/resource-schema.js';
@@ -39,7 +40,11 @@ function fieldSetKey(fields: FieldSet): string {
 
 function createView(resource: Resource, readable: FieldSet, writable: FieldSet): Resource {
   const fields = resource.fields.map((field) =>
-    restricted(field, { reads: (name) => has(readable, name), writes: (name) => has(writable, name) }),
+    restricted(field, {
+      reads: (name) => has(readable, name),
+      writes: (name) => has(writable, name),
+      marks: resource.strictWrites,
+    }),
   );
   const unreadable = new Set(
     resource.fields.filter((field) => !has(readable, field.name)).flatMap(fieldColumns),
@@ -70,9 +75,19 @@ function createView(resource: Resource, readable: FieldSet, writable: FieldSet):
 interface Granted {
   readonly reads: (name: string) => boolean;
   readonly writes: (name: string) => boolean;
+  /** Whether fields that the grant withholds are marked. */
+  readonly marks: boolean;
 }
 
 function restricted<Some extends Field>(field: Some, granted: Granted): Some {
+  const view = withoutUngranted(field, granted);
+  if (!granted.marks) return view;
+  const insertable = isWritableIn(field, 'create') && !isWritableIn(view, 'create');
+  const updatable = isWritableIn(field, 'update') && !isWritableIn(view, 'update');
+  return insertable || updatable ? { ...view, withheld: { insertable, updatable } } : view;
+}
+
+function withoutUngranted<Some extends Field>(field: Some, granted: Granted): Some {
   const readable = granted.reads(field.name);
   const writable = granted.writes(field.name);
   const own = {
@@ -84,7 +99,7 @@ function restricted<Some extends Field>(field: Some, granted: Granted): Some {
   switch (field.kind) {
     case 'embedded': {
       // A grant of an embedded object includes all of its fields.
-      const inside = { reads: () => readable, writes: () => writable };
+      const inside = { reads: () => readable, writes: () => writable, marks: granted.marks };
       return { ...own, fields: field.fields.map((inner) => restricted(inner, inside)) };
     }
     case 'column':

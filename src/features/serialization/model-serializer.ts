@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../core/schema/field.js';
-import { isAcceptedInBodies, isJson, isWritableIn } from '../../core/schema/field.js';
+import { isAcceptedInBodies, isJson, isWithheldIn, isWritableIn } from '../../core/schema/field.js';
 import type {
   ParseContext,
   ParsedBody,
@@ -11,7 +12,7 @@ import type {
   Row,
   Serializer,
 } from '../../core/contracts/serializer.js';
-import { exactMember, plainValue, setMember } from '../../core/values/exact-numbers.js';
+import { exactMember, isSameJson, plainValue, setMember } from '../../core/values/exact-numbers.js';
 import { keyText, parseKeyValue } from '../../core/values/keys.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
@@ -38,8 +39,71 @@ export class ModelSerializer implements Serializer {
     if (strict)
       addUnknownNames(errors, body, (name) => context.given.has(name) || isExposed(fieldsByName.get(name)));
     const open = context.given.size === 0 ? fields : fields.filter(({ name }) => !context.given.has(name));
-    return { values: new Map(parseMembers(body, { fields: open, errors }, context)), errors, sent: body };
+    const values = new Map(parseMembers(body, { fields: open, errors }, context));
+    const parsed = { values, errors, sent: body };
+    const withheld = context.resource.strictWrites ? withheldIn(body, open, context) : [];
+    if (withheld.length === 0) return parsed;
+    if (context.operation !== 'create')
+      return { ...parsed, errorsOfStored: (stored) => changesOf(body, withheld, { stored, context }) };
+    for (const { name } of withheld) errors[name] = [WITHHELD];
+    return parsed;
   }
+}
+
+const WITHHELD = 'You do not have permission to write this field.';
+
+/** The fields in a body that the caller may read, and that the grant alone keeps the operation from writing. Others are unknown. */
+function withheldIn(
+  body: Readonly<Record<string, unknown>>,
+  fields: readonly Field[],
+  { operation }: ParseContext,
+): readonly Field[] {
+  return fields.filter(
+    (field) => field.readable && isWithheldIn(field, operation) && hasMember(body, field.name),
+  );
+}
+
+/** Refuses values that differ from the stored ones, so that an object may be sent back as it was read. */
+function changesOf(
+  body: Readonly<Record<string, unknown>>,
+  withheld: readonly Field[],
+  { stored, context }: { readonly stored: Row; readonly context: ParseContext },
+): FieldErrors {
+  const readable = context.resource.fields.filter((field) => field.readable);
+  const values = Object.fromEntries(readable.map(({ name }, index) => [name, stored.values[index]]));
+  return changedMembers(body, withheld, { values, context });
+}
+
+function changedMembers(
+  body: Readonly<Record<string, unknown>>,
+  fields: readonly Field[],
+  { values, context }: { readonly values: Readonly<Record<string, unknown>>; readonly context: ParseContext },
+): FieldErrors {
+  const errors = emptyFieldErrors();
+  for (const field of fields) {
+    const { name } = field;
+    const [input, stored] = [exactMember(body, name), exactMember(values, name) ?? null];
+    if (isSameJson(input, stored)) continue;
+    if (field.kind === 'embedded' && isObject(input) && isObject(stored)) {
+      const inner = changedMembers(input, withheldIn(input, field.fields, context), {
+        values: stored,
+        context,
+      });
+      if (Object.keys(inner).length > 0) errors[name] = inner;
+    } else if (!isSameOutcome(parseMember(body, field, context), parseMember(values, field, context)))
+      errors[name] = [WITHHELD];
+  }
+  return errors;
+}
+
+/** Whether two forms of a value, such as `1.50` and `"1.5"`, are the same one. */
+function isSameOutcome(one: MemberOutcome, other: MemberOutcome): boolean {
+  if (!one || !other || 'nested' in one || 'nested' in other || one.errors || other.errors) return false;
+  return isDeepStrictEqual(one.value, other.value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Yields the values of all fields that the operation writes, and adds the errors of the others. */

@@ -56,7 +56,7 @@ export function resolveDuplicateReferences(
       for (const { path } of [byRelation, byColumn]) values = withoutValue(values, path);
     }
   }
-  return { body: { values, errors, sent: body.sent }, duplicateReferences };
+  return { body: { ...body, values, errors }, duplicateReferences };
 }
 
 /**

@@ -192,6 +192,7 @@ export function planUpdate(
           hiddenKeys,
           duplicateReferences: assigned.duplicateReferences,
           given: givenFields(context.route),
+          errorsOfStored: body.errorsOfStored,
           fixed: columnsOfUrl(context),
           expected,
           mayView: viewCheck(context),

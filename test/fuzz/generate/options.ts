@@ -53,6 +53,7 @@ export function optionsFor(
       ...(random.chance(0.3) ? { conditional: { require: !('bulk' in bulk) && random.chance(0.3) } } : {}),
       ...(!isProtected && random.chance(0.4) ? { idempotency: { require: random.chance(0.2) } } : {}),
       ...(random.chance(0.12) ? { strict: true } : {}),
+      ...(isProtected && random.chance(0.3) ? { strict: 'writes' as const } : {}),
       ...(random.chance(0.1) ? readOnlyFor(entity) : {}),
     },
     through: throughFor(random, entity),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ColumnSpec, EntitySpec, Json, JsonObject, ToOneSpec } from '../schema.js';
 import { mayName, visibleRows } from './access.js';
 import type { Access, Actor, Names } from './access.js';
@@ -15,6 +16,7 @@ import type { Limits, Outcome } from './values.js';
 export const REQUIRED = 'This field is required.';
 const NO_NULL = 'This field may not be null.';
 const NO_BLANK = 'This field may not be blank.';
+const WITHHELD = 'You do not have permission to write this field.';
 const DOTS = 'A key cannot be "." or "..": no URL would lead to it.';
 
 export interface WriteContext {
@@ -79,6 +81,9 @@ export function parseBody(
     const known = fields.filter((field) => isVisibleField(context, field)).map(({ name }) => name);
     for (const name of Object.keys(body)) if (!known.includes(name)) errors[name] = ['Unknown field.'];
   }
+  if (context.resource.options.strict === 'writes')
+    for (const field of fields.filter((each) => isWithheld(context, each, kind)))
+      if (isRefused(context, field, { body, kind, row })) errors[field.name] = [WITHHELD];
   if (kind === 'create' || row) {
     const { state, resource } = context;
     const decision = decideColumns({ state, entity: resource.entity, sent, stored: row });
@@ -86,6 +91,34 @@ export function parseBody(
     for (const [name, found] of Object.entries(decision.errors)) errors[name] ??= found;
   }
   return Object.keys(errors).length > 0 ? { errors, others: values } : { values };
+}
+
+/** Whether the grant alone keeps the caller from writing a field that he reads (contract 5.18). */
+function isWithheld(context: WriteContext, field: FieldView, kind: WriteKind): boolean {
+  const { access, resource, shown } = context;
+  const reads = field.isKey || (field.isReadable && (shown === 'all' || shown.has(field.name)));
+  return (
+    reads &&
+    isTaken({ ...context, resource, access: { ...access, writable: 'all' } }, field, kind) &&
+    !isTaken(context, field, kind)
+  );
+}
+
+/** A new object has no value that could be sent back as it is. */
+function isRefused(
+  context: WriteContext,
+  field: FieldView,
+  { body, kind, row }: { readonly body: JsonObject; readonly kind: WriteKind; readonly row: Row | undefined },
+): boolean {
+  if (!Object.hasOwn(body, field.name)) return false;
+  if (kind === 'create') return true;
+  if (!row) return false;
+  const [input, stored] = [body[field.name] ?? null, row.values[field.name] ?? null];
+  if (input === null || stored === null) return input !== stored;
+  if (field.relation?.kind === 'to-one')
+    return relatedKey(context, context.state.entity(field.relation.target), input) !== stored;
+  const outcome = field.column && parseColumn(context, field, { column: field.column, input });
+  return !outcome || 'errors' in outcome || !isDeepStrictEqual(outcome.value, stored);
 }
 
 /** Whether the field is visible to the caller. */

@@ -37,6 +37,17 @@ export async function entityErrors(
   return errors;
 }
 
+/** The errors of a body that depend on the row, which is locked. */
+export async function storedErrors(
+  { resource, where, errorsOfStored }: Pick<UpdatePlan, 'resource' | 'where' | 'errorsOfStored'>,
+  runner: QueryRunner,
+  tools: Pick<WriterTools, 'readerOf'>,
+): Promise<FieldErrors> {
+  if (!errorsOfStored) return emptyFieldErrors();
+  const row = await tools.readerOf(resource).retrieveLocked(where, runner);
+  return row ? errorsOfStored(row) : emptyFieldErrors();
+}
+
 /** @throws InvalidInput if the written row has a key of several tables that refers to a hidden row in one of them. */
 export async function rejectHiddenKeys(
   keys: readonly HiddenKey[],

@@ -8,7 +8,7 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { Changed } from './candidate-rows.js';
-import { convertingValues, entityErrors, rejectHiddenKeys } from './entity-errors.js';
+import { convertingValues, entityErrors, rejectHiddenKeys, storedErrors } from './entity-errors.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { DroppedRow, DroppedRows } from './dropped-rows.js';
 import {
@@ -216,7 +216,11 @@ export class EntityWriter extends StepWriter {
         };
         return prepared(
           () => this.performUpdate(plan, { entity, change, runner }),
-          await this.errorsOf(entity, plan, [errors, disagreements]),
+          await this.errorsOf(entity, plan, [
+            errors,
+            disagreements,
+            await storedErrors(plan, runner, this.tools),
+          ]),
         );
       },
       translateError: (error) =>

@@ -20,6 +20,7 @@ import { StepWriter } from './step-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
 import { deletionError, restrictionError } from './find-referrer.js';
 import { constraintError, violatedConstraint } from './constraint-errors.js';
+import { storedErrors } from './entity-errors.js';
 import { noRelatedObject } from './translate-write-error.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
@@ -81,7 +82,7 @@ export class JunctionWriter extends StepWriter {
             await runHook(plan.completed, [row], { runner, dialect: this.tools.dialect });
             return row;
           },
-          mergeErrors([plan.errors, errors]),
+          mergeErrors([plan.errors, errors, await storedErrors(plan, runner, this.tools)]),
         );
       },
       translateError: (error) => this.translate(error, changed, plan),
