@@ -17,6 +17,7 @@ const WEAK_KEYS = {
     'src/sql/**/*.ts',
     'src/core/values/row-to-json.ts',
     'src/adapters/typeorm/typeorm-adapter.ts',
+    'src/execution/read/plan-reader.ts',
   ],
   'data sources, their metadata, and connections of their drivers': [
     'src/adapters/typeorm/connection/*.ts',

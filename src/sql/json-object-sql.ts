@@ -45,8 +45,12 @@ const MAX_FIELDS = 60;
  * Compiles the serialization of a resource, with the same result as `ModelSerializer`; or says which of its fields the
  * database cannot serialize. Called once per resource.
  */
-export function jsonRows(resource: ResourceSchema, { json: writer }: Dialect): JsonRows | JsonObstacle {
-  if (!writer) return { kind: 'database', name: '' };
+export function jsonRows(
+  resource: ResourceSchema,
+  { json: writer }: Dialect,
+  databaseType: string,
+): JsonRows | JsonObstacle {
+  if (!writer) return { kind: 'database', name: databaseType };
   const members = membersOf(readable(resource.fields), resource, writer);
   if (isObstacle(members)) return members;
   return {

@@ -1,5 +1,7 @@
-import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
-import type { RowReader } from '../../src/adapters/typeorm/read/row-reader.js';
+import { JsonReader } from '../../src/execution/read/json-reader.js';
+import type { RowReader } from '../../src/execution/read/row-reader.js';
+import type { Table } from '../../src/adapters/typeorm/table-metadata.js';
+import type { Session } from '../../src/execution/port.js';
 import type { JsonOutput, JsonRow, PageOf } from '../../src/core/data-adapter.js';
 import type { MaybePromise } from '../../src/core/maybe-promise.js';
 import type { Row } from '../../src/core/contracts/serializer.js';
@@ -8,15 +10,18 @@ import { rowsToJson } from '../../src/core/values/rows-to-json.js';
 import { comparisonOf } from './comparison.js';
 import type { Comparison } from './comparison.js';
 
-const fastList = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'list')?.value as JsonReader['list'];
-const fastRow = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'row')?.value as JsonReader['row'];
-const fastPage = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'page')?.value as JsonReader['page'];
+const fastList = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'list')
+  ?.value as JsonReader<Session>['list'];
+const fastRow = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'row')
+  ?.value as JsonReader<Session>['row'];
+const fastPage = Object.getOwnPropertyDescriptor(JsonReader.prototype, 'page')
+  ?.value as JsonReader<Session>['page'];
 
 /**
  * In an application with comparison, every list that the database serializes is also read on the general path, and both must
  * be equal byte for byte, so that each feature test covers both.
  */
-JsonReader.prototype.list = function (this: JsonReader, plan, output) {
+JsonReader.prototype.list = function (this: JsonReader<Session>, plan, output) {
   const texts = fastList.call(this, plan, output);
   const comparison = comparisonOfReader(this['rows']);
   return comparison && output.isDefault
@@ -25,7 +30,7 @@ JsonReader.prototype.list = function (this: JsonReader, plan, output) {
 };
 
 /** The same for a single row, with its validator columns where they are read. */
-JsonReader.prototype.row = function (this: JsonReader, plan, output) {
+JsonReader.prototype.row = function (this: JsonReader<Session>, plan, output) {
   const comparison = comparisonOfReader(this['rows']);
   return comparison && output.isDefault
     ? compareReadRow(this, comparison, { plan, output })
@@ -38,7 +43,7 @@ interface ReadOfOne {
 }
 
 async function compareReadRow(
-  reader: JsonReader,
+  reader: JsonReader<Session>,
   comparison: Comparison,
   { plan, output }: ReadOfOne,
 ): Promise<JsonRow | undefined> {
@@ -56,7 +61,7 @@ async function compareReadRow(
 }
 
 /** The same for a requested page, including its count. */
-JsonReader.prototype.page = function (this: JsonReader, plan, output) {
+JsonReader.prototype.page = function (this: JsonReader<Session>, plan, output) {
   const comparison = comparisonOfReader(this['rows']);
   return comparison && output.isDefault
     ? comparedPage(this, comparison, { plan, output })
@@ -64,7 +69,7 @@ JsonReader.prototype.page = function (this: JsonReader, plan, output) {
 };
 
 async function comparedPage(
-  reader: JsonReader,
+  reader: JsonReader<Session>,
   comparison: Comparison,
   { plan, output }: { readonly plan: PagePlan; readonly output: JsonOutput },
 ): Promise<PageOf<string>> {
@@ -82,8 +87,8 @@ async function comparedPage(
   }
 }
 
-function comparisonOfReader(reader: RowReader): Comparison | undefined {
-  return comparisonOf(reader.tools.tables.of(reader.resource).dataSource);
+function comparisonOfReader(reader: RowReader<Session>): Comparison | undefined {
+  return comparisonOf((reader.tools.tables.of(reader.resource) as Table).dataSource);
 }
 
 function reportDifference(comparison: Comparison, written: string, expected: string): never {
@@ -108,7 +113,7 @@ function toText({ rows, size, more, count, first, last }: PageOf<string>): strin
 }
 
 interface ComparedList {
-  readonly reader: JsonReader;
+  readonly reader: JsonReader<Session>;
   readonly comparison: Comparison;
   readonly plan: ListPlan;
   readonly output: JsonOutput;

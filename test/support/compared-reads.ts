@@ -21,6 +21,6 @@ export function comparedRead({ resource, operations }: Route, pipeline: RestPipe
   const operation = operations.get('GET');
   if (operation !== 'list') return operation === 'retrieve' ? 'rows' : undefined;
   if (pagination) return 'askedPages';
-  const isWritten = adapter['of'](resource).json.jsonRowsFor({ isDefault: true }) !== undefined;
+  const isWritten = adapter['reader'].of(resource).json.jsonRowsFor({ isDefault: true }) !== undefined;
   return isWritten && !conditional ? 'pages' : undefined;
 }

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { JsonReader } from '../../src/adapters/typeorm/read/json-reader.js';
+import { JsonReader } from '../../src/execution/read/json-reader.js';
 import { DirectStatements } from '../../src/adapters/typeorm/write/direct-statements.js';
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';

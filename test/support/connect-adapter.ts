@@ -1,20 +1,10 @@
 import { DataSource } from 'typeorm';
 import { TypeOrmAdapter } from '../../src/adapters/typeorm/typeorm-adapter.js';
-import { compileResources } from '../../src/compiler/compile-resources.js';
-import type { ResourceParts, CompilerInput, EntityDeclaration } from '../../src/compiler/compiler-input.js';
-import { problemsOfModel } from '../../src/compiler/rules/verify-model.js';
-import { declarations } from '../../src/decorators/metadata-storage.js';
-import type { EntityDescription, ModelDescription } from '../../src/core/schema/entity-metadata.js';
-import type { CompiledPermission } from '../../src/core/contracts/permission.js';
 import type { Resource } from '../../src/core/schema/resource.js';
-import { FieldFilter } from '../../src/features/filtering/field-filter.js';
-import { SearchFilter } from '../../src/features/filtering/search-filter.js';
-import { OrderingFilter } from '../../src/features/filtering/ordering-filter.js';
-import { AllowAny } from '../../src/features/permissions/built-in-permissions.js';
-import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import { resolveOptions } from '../../src/restify.options.js';
 import './compare-paths.js';
 import './compare-writes.js';
+import { compileModels } from './compile-models.js';
 import { compareOver } from './comparison.js';
 import type { Compared } from './comparison.js';
 import { DATABASES } from './databases.js';
@@ -32,7 +22,6 @@ export interface ConnectedAdapter {
 }
 
 const OPTIONS = resolveOptions('rest/v1', {});
-const NO_PERMISSION: CompiledPermission = { kind: 'all-of', permissions: [] };
 
 /**
  * The adapter with a connected data source and the compiled resources of its declared entities, without HTTP and Nest.
@@ -61,7 +50,7 @@ export async function connectAdapter({
     const { acquireTimeout, statementTimeout, fairShare } = OPTIONS;
     const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout, statementTimeout, fairShare });
     await adapter.learn();
-    const resources = compiled(adapter.describe());
+    const resources = compileModels(adapter.describe()).all;
     for (const resource of resources) adapter.prepare(resource);
     const comparison = compareOver([dataSource]);
     return {
@@ -82,52 +71,4 @@ export async function connectAdapter({
     await close();
     throw error;
   }
-}
-
-function compiled(description: ModelDescription): readonly Resource[] {
-  const drafts = description.entities.flatMap((entity) => draftOf(entity) ?? []);
-  const input: CompilerInput = {
-    ...OPTIONS,
-    takenPrefixes: [],
-    description,
-    drafts,
-    allowAny: AllowAny,
-    listed: [],
-    controllers: [],
-    laidOut: new Set(drafts.map(({ declaration }) => declaration.target)),
-  };
-  const model = compileResources(input, createParts());
-  const problems = problemsOfModel(input, model);
-  if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  return model.all;
-}
-
-function draftOf(entity: EntityDescription): EntityDeclaration | undefined {
-  const declaration = entity.targets
-    .map((target) => declarations().get(target as object))
-    .find((each) => each !== undefined);
-  return (
-    declaration && {
-      declaration,
-      entity,
-      app: declaration.options.app,
-      model: declaration.options.name ?? declaration.name.toLowerCase(),
-    }
-  );
-}
-
-function createParts(): ResourceParts {
-  const serializer = new ModelSerializer();
-  const backends = [new FieldFilter(), new SearchFilter(), new OrderingFilter()];
-  return {
-    backends: () => backends,
-    serializer: () => ({ serializer, hasDefaultSerializer: true }),
-    permission: () => NO_PERMISSION,
-    permissions: () => NO_PERMISSION,
-    authentication: () => ({ schemes: [], guards: [], lateGuards: [] }),
-    refusalsThrottled: false,
-    interceptors: () => [],
-    piping: () => undefined,
-    hooks: () => ({ hooks: {}, scope: undefined }),
-  };
 }

@@ -1,4 +1,4 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import type { MissingIndex } from '../../core/contracts/missing-index.js';
@@ -8,27 +8,15 @@ import type {
   CreatePlan,
   DeletePlan,
   ExistsPlan,
-  ListPlan,
   PagePlan,
-  ParentPlan,
-  ParentValues,
-  ReadPlan,
   RelatedPlan,
-  RetrievePlan,
   UpdatePlan,
   WritePlan,
 } from '../../core/query/plan.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ClassValidators } from '../../core/schema/value-rules.js';
-import type { Representation, Row } from '../../core/contracts/serializer.js';
-import type {
-  DataAdapter,
-  JsonOutput,
-  JsonRow,
-  ObjectOutput,
-  PageOf,
-  RelatedRow,
-} from '../../core/data-adapter.js';
+import type { Row } from '../../core/contracts/serializer.js';
+import type { DataAdapter, RelatedRow } from '../../core/data-adapter.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
@@ -54,25 +42,21 @@ import { runnerInTransaction } from './connection/runner-transactions.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns, ViolatedConstraints } from './metadata/violated-constraints.js';
 import { TextColumns } from './metadata/text-columns.js';
-import { KeyLookups } from './read/key-lookups.js';
-import { JsonReader } from './read/json-reader.js';
 import { DirectWriter } from './write/direct-writer.js';
 import { JunctionWriter } from './write/junction-writer.js';
 import { RemovingWriter } from './write/removing-writer.js';
-import { readRelated } from './read/related-reader.js';
-import { RowReader } from './read/row-reader.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
 import { WriteChoices } from './write/write-facts.js';
 import { Tables } from './table-metadata.js';
+import { PlanReader } from '../../execution/read/plan-reader.js';
+import { EntityLoader } from './read/entity-loader.js';
 import type { ReadChoice } from '../../execution/choose-read.js';
 import type { LiveDeletion, LiveWrite } from '../../execution/choose-write.js';
 import type { WriteChoice } from '../../execution/write-causes.js';
 
-/** The readers and the writer of a resource or of a view: of a resource created at start, of a view when it is first used. */
+/** The writer of a resource or of a view, created at its first use. */
 interface Prepared {
-  readonly rows: RowReader;
-  readonly json: JsonReader;
-  choices?: WriteChoices;
+  readonly choices: WriteChoices;
   writer?: RowWriter;
 }
 
@@ -90,7 +74,8 @@ export class TypeOrmAdapter implements DataAdapter {
   private readonly dialect: Dialect;
   private readonly tables: Tables;
   private readonly connections: ConnectionManager<QueryRunner>;
-  private readonly lookups: KeyLookups;
+  private readonly reader: PlanReader<QueryRunner>;
+  readonly read: DataAdapter['read'];
   private readonly constraints: ViolatedConstraints;
   private readonly texts: TextColumns;
   /** By resource, and by view of a resource with the fields that a caller may read. */
@@ -108,8 +93,15 @@ export class TypeOrmAdapter implements DataAdapter {
     this.texts = new TextColumns(dataSource);
     const port = new TypeOrmConnections(dataSource, settings.acquireTimeout);
     this.connections = new ConnectionManager(port, this.dialect, settings);
-    this.lookups = new KeyLookups(this.tables, this.dialect, this.connections);
     const { tables, dialect, connections } = this;
+    this.reader = new PlanReader({
+      tables,
+      dialect,
+      connections,
+      databaseType: dataSource.options.type,
+      entityRows: (resource) => new EntityLoader(resource, { tables, dialect }),
+    });
+    this.read = this.reader.read.bind(this.reader);
     const indexes = new IndexColumns(tables, dialect, connections);
     this.constraints = new ViolatedConstraints({ tables, dialect, connections, indexes });
     this.responses = new TypeOrmIdempotencyStore(dataSource, {
@@ -173,20 +165,12 @@ export class TypeOrmAdapter implements DataAdapter {
 
   prepare(resource: ResourceSchema): void {
     this.resources.add(resource);
-    this.prepareView(resource);
+    this.reader.prepare(resource);
   }
 
   /** How rows are read now. `isStored`: their stored values are the response. */
   chooseRead(resource: ResourceSchema, isStored: boolean): ReadChoice {
-    return this.of(resource).rows.choices.choose(isStored);
-  }
-
-  private prepareView(resource: ResourceSchema): Prepared {
-    const { tables, dialect, connections } = this;
-    const rows = new RowReader(resource, { tables, dialect, connections });
-    const prepared: Prepared = { rows, json: new JsonReader(rows) };
-    this.prepared.set(resource, prepared);
-    return prepared;
+    return this.reader.choose(resource, isStored);
   }
 
   /** How rows are written now: by this plan, this deletion, or these ones. */
@@ -220,12 +204,12 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private choicesOf(resource: ResourceSchema): WriteChoices {
-    const { tables, dialect, connections } = this;
-    return (this.of(resource).choices ??= new WriteChoices(resource, { tables, dialect, connections }));
+    return this.of(resource).choices;
   }
 
   private toolsOf(resource: ResourceSchema): WriterTools {
-    const { tables, dialect, connections, lookups, constraints, resources } = this;
+    const { tables, dialect, connections, constraints, resources } = this;
+    const { lookups } = this.reader;
     const { validate, triggerMessages = false } = this.settings;
     return {
       tables,
@@ -234,8 +218,8 @@ export class TypeOrmAdapter implements DataAdapter {
       lookups,
       constraints,
       triggerMessages,
-      reader: this.of(resource).rows,
-      readerOf: (view: ResourceSchema) => this.of(view).rows,
+      reader: this.reader.of(resource).rows,
+      readerOf: (view: ResourceSchema) => this.reader.of(view).rows,
       choices: this.choicesOf(resource),
       resources,
       ...(validate ? { validate } : {}),
@@ -243,44 +227,20 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   readsAsStored(resource: ResourceSchema): boolean {
-    return !this.of(resource).rows.loadsEntities;
-  }
-
-  read(plan: ParentPlan): Promise<ParentValues | undefined>;
-  read(plan: RetrievePlan, output: 'rows'): Promise<Row | undefined>;
-  read(plan: RetrievePlan, output: JsonOutput): MaybePromise<JsonRow | undefined>;
-  read(plan: PagePlan, output: 'rows'): Promise<PageOf<readonly Row[]>>;
-  read(plan: PagePlan, output: JsonOutput): MaybePromise<PageOf<string>>;
-  read(plan: ListPlan, output: 'rows'): AsyncIterable<readonly Row[]>;
-  read(plan: ListPlan, output: ObjectOutput): AsyncIterable<readonly Representation[]>;
-  read(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>>;
-  read(plan: ReadPlan, output: 'rows' | JsonOutput | ObjectOutput = 'rows'): unknown {
-    if (plan.kind === 'parent') return this.lookups.findParent(plan);
-    const { rows, json } = this.of(plan.resource);
-    switch (plan.kind) {
-      case 'retrieve':
-        return output === 'rows' ? rows.retrieve(plan) : json.row(plan, output);
-      case 'page':
-        return output === 'rows' ? rows.page(plan) : json.page(plan, output);
-      case 'list':
-        if (output === 'rows') return rows.list(plan);
-        return 'as' in output ? json.objects(plan, output) : json.list(plan, output);
-      default:
-        return plan satisfies never;
-    }
+    return this.reader.readsAsStored(resource);
   }
 
   count(plan: PagePlan): Promise<CountResult> {
-    return this.of(plan.resource).rows.count(plan);
+    return this.reader.count(plan);
   }
 
   exists(plan: ExistsPlan): Promise<boolean> {
-    return this.lookups.exists(plan);
+    return this.reader.exists(plan);
   }
 
   related(plan: RelatedPlan): Promise<readonly RelatedRow[]> {
-    const { tables, dialect, connections } = this;
-    return readRelated(plan, { reader: this.of(plan.resource).rows, tables, dialect, connections });
+    const manager = plan.transaction as EntityManager | undefined;
+    return this.reader.related(plan, manager?.queryRunner);
   }
 
   write(plan: CreatePlan): MaybePromise<Row>;
@@ -301,7 +261,8 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {
-    const { connections, dialect, lookups, tables } = this;
+    const { connections, dialect, tables } = this;
+    const { lookups } = this.reader;
     const parts = {
       writerOf: (view: ResourceSchema) => this.writerOf(view),
       toolsOf: (view: ResourceSchema) => this.toolsOf(view),
@@ -311,6 +272,11 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   private of(resource: ResourceSchema): Prepared {
-    return this.prepared.get(resource) ?? this.prepareView(resource);
+    const known = this.prepared.get(resource);
+    if (known) return known;
+    const { tables, dialect, connections } = this;
+    const prepared = { choices: new WriteChoices(resource, { tables, dialect, connections }) };
+    this.prepared.set(resource, prepared);
+    return prepared;
   }
 }

@@ -4,12 +4,17 @@ import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
+import type { ReadFacts } from '../../../execution/choose-read.js';
+import { classNameOf } from '../../../execution/lane-table.js';
+import type { EntityRows } from '../../../execution/port.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
+import type { JsonObstacle } from '../../../sql/json-object-sql.js';
+import { listensTo, nameOfListener } from '../metadata/listeners.js';
+import type { Tables } from '../table-metadata.js';
 import { hasExactNumbers, isParsedFrom, plainValue } from '../../../core/values/exact-numbers.js';
 import { keyText } from '../../../core/values/keys.js';
 import { loadEntities } from '../unreadable-json.js';
 import { identityOf, keyProperties, whereIdentity } from '../write/entity-values.js';
-import { loadSubscriber } from './read-facts.js';
 import { fromProperty } from '../write/property-values.js';
 
 /** TypeORM compiles composite keys to a chain of OR, whose length databases limit. */
@@ -19,27 +24,43 @@ const LOADED_AT_ONCE = 250;
  * Loads the entities of rows through TypeORM if code of the application takes part in their values: a computed field, a
  * transformer, an `@AfterLoad` listener or a subscriber.
  */
-export class EntityLoader {
+export class EntityLoader implements EntityRows<QueryRunner> {
+  readonly cause: ReadFacts['entities'];
+  readonly obstacle: JsonObstacle | undefined;
   private readonly readable: readonly Field[];
   /** The columns with a transformer. */
   private readonly transformed: ReadonlySet<string>;
   /** The property of a key with a single integer column. */
   private readonly numberKey: string | undefined;
   private readonly dataSource: DataSource;
+  private readonly metadata: EntityMetadata;
   private readonly dialect: Dialect;
 
   constructor(
     private readonly resource: ResourceSchema,
-    private readonly metadata: EntityMetadata,
-    { dataSource, dialect }: { readonly dataSource: DataSource; readonly dialect: Dialect },
+    { tables, dialect }: { readonly tables: Tables; readonly dialect: Dialect },
   ) {
+    const { metadata, dataSource } = tables.of(resource);
+    this.metadata = metadata;
     this.dataSource = dataSource;
     this.dialect = dialect;
+    this.cause = entityCause(resource, metadata);
+    this.obstacle = tables.mayHaveJsonSubtype(metadata)
+      ? { kind: 'virtual-column', name: metadata.tableName }
+      : undefined;
     this.readable = resource.fields.filter((field) => field.readable);
     this.transformed = new Set(
       metadata.columns.flatMap((column) => (column.transformer === undefined ? [] : [column.databaseName])),
     );
     this.numberKey = numberKeyOf(resource, metadata);
+  }
+
+  /** Applications add and remove subscribers while they run. */
+  loadSubscriber(): string | undefined {
+    if (this.metadata.isJunction) return undefined;
+    for (const each of this.dataSource.subscribers)
+      if (each.afterLoad !== undefined && listensTo(each, this.metadata)) return classNameOf(each);
+    return undefined;
   }
 
   /** Adds the entities to rows, and replaces the values that they determine. Omits rows that were deleted meanwhile. */
@@ -50,9 +71,7 @@ export class EntityLoader {
   ): Promise<readonly Row[]> {
     if (rows.length === 0) return rows;
     const byIdentity = await this.load(identities, runner);
-    const hasListeners =
-      this.metadata.afterLoadListeners.length > 0 ||
-      loadSubscriber(this.metadata, this.dataSource) !== undefined;
+    const hasListeners = this.metadata.afterLoadListeners.length > 0 || this.loadSubscriber() !== undefined;
     const isReplaceable = (field: ColumnField): boolean =>
       hasListeners || this.transformed.has(field.column.id);
     return rows.flatMap((row, position) => {
@@ -115,6 +134,17 @@ export class EntityLoader {
       keys: identities.map(([key]) => String(key)),
     });
   }
+}
+
+/** Code of the application that takes part in the values of each row. A join table without an entity has none. */
+function entityCause(resource: ResourceSchema, metadata: EntityMetadata): ReadFacts['entities'] {
+  if (metadata.isJunction) return undefined;
+  const computed = resource.fields.find((field) => field.kind === 'computed' && field.readable);
+  if (computed) return { kind: 'computed', name: computed.name };
+  const [listener] = metadata.afterLoadListeners;
+  if (listener) return { kind: 'after-load', name: nameOfListener(listener) };
+  const transformed = metadata.columns.find(({ transformer }) => transformer !== undefined);
+  return transformed && { kind: 'transformer', name: transformed.propertyPath };
 }
 
 function numberKeyOf({ identity }: ResourceSchema, { primaryColumns }: EntityMetadata): string | undefined {

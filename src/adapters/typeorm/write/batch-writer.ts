@@ -34,7 +34,7 @@ import {
   throwStepErrors,
   writeEach,
 } from './batch-steps.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import { identityOfRow } from './recorded-writes.js';

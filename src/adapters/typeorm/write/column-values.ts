@@ -5,7 +5,7 @@ import type { ColumnValue, FieldValues, CreatePlan, KeyCheck, UpdatePlan } from 
 import type { Column } from '../../../core/schema/column.js';
 import type { DataKind } from '../../../core/schema/data-type.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 
 /** The values of a new row by the ids of their columns. */
 export type NewRow = ReadonlyMap<string, ColumnValue>;

@@ -21,7 +21,7 @@ import { entityErrors } from './entity-errors.js';
 import { applyValues, assertExactKey } from './entity-values.js';
 import { exhaustedKeyError } from './translate-write-error.js';
 import { expectedKeys } from './column-values.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { hasErrors, prepared, preparedWithoutLock, throwStepError, writeWithin } from './row-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 import { identityOfRow } from './recorded-writes.js';

@@ -8,7 +8,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { contradiction, isKeyOf, withoutValue } from '../../../core/values/duplicate-references.js';
 import { selectForUpdate } from './row-locks.js';
-import type { KeyLookup, LookedUpKey } from '../read/key-lookups.js';
+import type { KeyLookup, LookedUpKey } from '../../../execution/read/key-lookups.js';
 import { NO_ERRORS, notFound } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 

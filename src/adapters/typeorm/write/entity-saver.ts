@@ -17,7 +17,7 @@ import {
   whereIdentity,
   writtenIds,
 } from './entity-values.js';
-import type { ReferencedValues } from './entity-values.js';
+import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import { JsonArrays } from './precise-values.js';
 import type { DroppedRows } from './dropped-rows.js';
 import type { LoadedJson, StoredJsonValues } from './precise-values.js';

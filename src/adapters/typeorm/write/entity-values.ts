@@ -9,10 +9,8 @@ import type { Column } from '../../../core/schema/column.js';
 import type { ColumnField, EmbeddedField, Field } from '../../../core/schema/field.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isPolymorphic } from '../metadata/describe-relations.js';
+import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import { fromProperty, toKeyProperty, toProperty } from './property-values.js';
-
-/** The related row's columns that a foreign key refers to, by the path of the field. */
-export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
 
 /** Assigns a body's values to an entity. A to-one field becomes an object with the related row's referenced columns. */
 export function applyValues(

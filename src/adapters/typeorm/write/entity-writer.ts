@@ -22,10 +22,10 @@ import {
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
 import type { Change } from './entity-saver.js';
-import type { ReferencedValues } from './entity-values.js';
+import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { ListenerRelations, LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
 import { runHook, NO_ERRORS, notFound, prepared } from './row-writer.js';

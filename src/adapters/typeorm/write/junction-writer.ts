@@ -8,12 +8,12 @@ import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../c
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { DatabaseError } from '../../../sql/dialects/dialect.js';
-import type { ReferencedValues } from './entity-values.js';
+import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { areValuesPermitted } from './candidate-rows.js';
 import { DroppedRow, notStored, TableKind } from './dropped-rows.js';
 import { selectForDeletion, selectForUpdate } from './row-locks.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { Scope } from '../../../sql/query-scope.js';
 import { NO_ERRORS, notFound, prepared, runHook } from './row-writer.js';
 import { StepWriter } from './step-writer.js';

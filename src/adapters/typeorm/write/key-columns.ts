@@ -12,7 +12,7 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { decideColumns, hasColumn, isSameValue } from './decide-columns.js';
 import type { ColumnValues, KeySource } from './decide-columns.js';
 import { setColumns } from './entity-values.js';
-import type { ReferencedValues } from './entity-values.js';
+import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import { keySources, ownKeySource } from './key-sources.js';
 import type { Keys } from './key-sources.js';
 import { fromProperty } from './property-values.js';

@@ -4,7 +4,7 @@ import type { ColumnField, Field } from '../../../core/schema/field.js';
 import type { ToOneRelation } from '../../../core/schema/relation.js';
 import { toFieldValues } from '../../../core/values/duplicate-references.js';
 import type { KeySource } from './decide-columns.js';
-import type { ReferencedValues } from './entity-values.js';
+import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 
 /** The keys in a body, and the rows that were found for them. */
 export interface Keys {

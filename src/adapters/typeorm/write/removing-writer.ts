@@ -15,7 +15,7 @@ import { labelStatement } from '../../../sql/statement.js';
 import type { Statement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
 import type { Written } from '../../../execution/connection/connection-manager.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { selectForDeletion } from './row-locks.js';
 import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';

@@ -12,8 +12,8 @@ import type { Dialect } from '../../../sql/dialects/dialect.js';
 import { isSystemCode } from '../../../sql/dialects/error-codes.js';
 import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
 import type { ViolatedConstraints } from '../metadata/violated-constraints.js';
-import type { KeyLookup, KeyLookups } from '../read/key-lookups.js';
-import type { RowReader } from '../read/row-reader.js';
+import type { KeyLookup, KeyLookups } from '../../../execution/read/key-lookups.js';
+import type { RowReader } from '../../../execution/read/row-reader.js';
 import type { Tables } from '../table-metadata.js';
 import type { NewRow } from './column-values.js';
 
@@ -57,15 +57,15 @@ export interface WriterTools {
   readonly tables: Tables;
   readonly dialect: Dialect;
   readonly connections: ConnectionManager<QueryRunner>;
-  readonly lookups: KeyLookups;
+  readonly lookups: KeyLookups<QueryRunner>;
   readonly constraints: ViolatedConstraints;
   /** Whether callers receive the messages of errors that triggers raise. */
   readonly triggerMessages: boolean;
-  readonly reader: RowReader;
+  readonly reader: RowReader<QueryRunner>;
   /** How the rows of the resource are written. */
   readonly choices: WriteChooser;
   /** The reader of another view of the same rows. */
-  readerOf(view: ResourceSchema): RowReader;
+  readerOf(view: ResourceSchema): RowReader<QueryRunner>;
   readonly validate?: ValidateEntity;
   /** Every resource of the adapter, for finding the models that still refer to a row. */
   readonly resources: ReadonlySet<ResourceSchema>;

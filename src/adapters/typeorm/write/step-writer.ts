@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Completed, CreatePlan, DeletePlan, UpdatePlan, WritePlan } from '../../../core/query/plan.js';
-import type { KeyLookup } from '../read/key-lookups.js';
+import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { identityOfRow, WriteRecorder } from './recorded-writes.js';
 import { throwStepError } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';

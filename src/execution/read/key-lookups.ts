@@ -1,19 +1,20 @@
-import type { QueryRunner } from 'typeorm';
-import { addErrors, emptyFieldErrors, errorAt } from '../../../core/errors/rest-exception.js';
-import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
-import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../../core/query/plan.js';
-import { keyRepresentation, noSuchKey } from '../../../core/values/keys.js';
-import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { compileWhere } from '../../../sql/compile-where.js';
-import { existsStatement } from '../../../sql/select-query.js';
-import { decodeRecord, readColumns, selectList, Scope } from '../../../sql/query-scope.js';
-import type { Statement } from '../../../sql/statement.js';
-import { labelStatement, MAX_PARAMETERS } from '../../../sql/statement.js';
-import { StatementCache } from '../../../sql/statement-cache.js';
-import type { Tables } from '../table-metadata.js';
-import type { ReadFrom } from '../../../execution/port.js';
-import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
-import type { ReferencedValues } from '../write/entity-values.js';
+import { addErrors, emptyFieldErrors, errorAt } from '../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
+import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../core/query/plan.js';
+import { keyRepresentation, noSuchKey } from '../../core/values/keys.js';
+import type { Dialect } from '../../sql/dialects/dialect.js';
+import { compileWhere } from '../../sql/compile-where.js';
+import { existsStatement } from '../../sql/select-query.js';
+import { decodeRecord, readColumns, selectList, Scope } from '../../sql/query-scope.js';
+import type { Statement } from '../../sql/statement.js';
+import { labelStatement, MAX_PARAMETERS } from '../../sql/statement.js';
+import { StatementCache } from '../../sql/statement-cache.js';
+import type { TableRegistry } from '../../sql/table-names.js';
+import type { ReadFrom, Session } from '../port.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
+
+/** The related row's columns that a foreign key refers to, by the path of the field. */
+export type ReferencedValues = ReadonlyMap<string, readonly Json[]>;
 
 /** A key of a body, or a value that refers to a row. */
 export type LookedUpKey = Omit<KeyCheck, 'exact'>;
@@ -33,13 +34,13 @@ const MAX_KEYS = 100;
 const MAX_CACHED_KEYS = 8;
 
 /** Looks up rows to which others refer: a parent in the URL, keys in a body. */
-export class KeyLookups {
+export class KeyLookups<S extends Session> {
   private readonly shapes: StatementCache;
 
   constructor(
-    private readonly tables: Tables,
+    private readonly tables: TableRegistry,
     private readonly dialect: Dialect,
-    private readonly connections: ConnectionManager<QueryRunner>,
+    private readonly connections: ConnectionManager<S>,
   ) {
     this.shapes = new StatementCache(dialect);
   }
@@ -70,8 +71,8 @@ export class KeyLookups {
    * Looks up all keys in one statement: on the transaction's connection if there is one, otherwise on the primary,
    * where a row that the client has just created is visible.
    */
-  async lookUp(checks: readonly LookedUpKey[], runner?: QueryRunner): Promise<KeyLookup> {
-    return lookupOf(checks, await this.findReferenced(checks, runner));
+  async lookUp(checks: readonly LookedUpKey[], session?: S): Promise<KeyLookup> {
+    return lookupOf(checks, await this.findReferenced(checks, session));
   }
 
   /** As `lookUp` for several bodies, with as few statements as possible. */
@@ -87,17 +88,17 @@ export class KeyLookups {
   /** The referenced columns for each key, or undefined if there is no such row. */
   private async findReferenced(
     checks: readonly LookedUpKey[],
-    runner?: QueryRunner,
+    session?: S,
   ): Promise<readonly (readonly Json[] | undefined)[]> {
     if (checks.length === 0) return [];
     const statement = this.statement(checks);
     if (checks.length > 1 && statement.parameters.length > MAX_PARAMETERS) {
       const half = Math.ceil(checks.length / 2);
-      const first = await this.findReferenced(checks.slice(0, half), runner);
-      return [...first, ...(await this.findReferenced(checks.slice(half), runner))];
+      const first = await this.findReferenced(checks.slice(0, half), session);
+      return [...first, ...(await this.findReferenced(checks.slice(half), session))];
     }
-    const [record = []] = await (runner
-      ? this.connections.records(runner, statement)
+    const [record = []] = await (session
+      ? this.connections.records(session, statement)
       : this.connections.read(statement, 'primary'));
     let at = 0;
     return checks.map(({ relation: { on } }) => {

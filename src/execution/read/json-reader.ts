@@ -1,23 +1,24 @@
-import { validatorValuesIn } from '../../../core/contracts/conditional.js';
-import type { Representation } from '../../../core/contracts/serializer.js';
-import type { JsonOutput, JsonRow, ObjectOutput, PageOf } from '../../../core/data-adapter.js';
-import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
-import type { MaybePromise } from '../../../core/maybe-promise.js';
-import type { CountPlan, ListPlan, PagePlan, RetrievePlan } from '../../../core/query/plan.js';
-import { parseJson } from '../../../core/values/exact-numbers.js';
-import { pagesToJson, pagesToObjects, rowToJson, rowsToJson } from '../../../core/values/rows-to-json.js';
-import { isWritten } from '../../../execution/choose-read.js';
-import { compileWhere } from '../../../sql/compile-where.js';
-import type { JsonRows } from '../../../sql/json-object-sql.js';
-import { jsonPageStatement, listKind, readJsonPage } from '../../../sql/json-page-query.js';
-import type { JsonPage, JsonPageRecord } from '../../../sql/json-page-query.js';
-import { labelStatement } from '../../../sql/statement.js';
-import { decodeRecord, readColumns, selectList } from '../../../sql/query-scope.js';
-import { StatementCache } from '../../../sql/statement-cache.js';
-import type { Records, Statement } from '../../../sql/statement.js';
-import { insertStoredJson } from '../../../sql/stored-json.js';
-import { iteratePages } from '../../../execution/read/list-pages.js';
-import type { ListPage } from '../../../execution/read/list-pages.js';
+import { validatorValuesIn } from '../../core/contracts/conditional.js';
+import type { Representation } from '../../core/contracts/serializer.js';
+import type { JsonOutput, JsonRow, ObjectOutput, PageOf } from '../../core/data-adapter.js';
+import { isPromise, mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { CountPlan, ListPlan, PagePlan, RetrievePlan } from '../../core/query/plan.js';
+import { parseJson } from '../../core/values/exact-numbers.js';
+import { pagesToJson, pagesToObjects, rowToJson, rowsToJson } from '../../core/values/rows-to-json.js';
+import { isWritten } from '../choose-read.js';
+import { compileWhere } from '../../sql/compile-where.js';
+import type { JsonRows } from '../../sql/json-object-sql.js';
+import { jsonPageStatement, listKind, readJsonPage } from '../../sql/json-page-query.js';
+import type { JsonPage, JsonPageRecord } from '../../sql/json-page-query.js';
+import { labelStatement } from '../../sql/statement.js';
+import { decodeRecord, readColumns, selectList } from '../../sql/query-scope.js';
+import { StatementCache } from '../../sql/statement-cache.js';
+import type { Records, Statement } from '../../sql/statement.js';
+import { insertStoredJson } from '../../sql/stored-json.js';
+import type { Session } from '../port.js';
+import { iteratePages } from './list-pages.js';
+import type { ListPage } from './list-pages.js';
 import { NO_ROWS } from './row-reader.js';
 import type { RowReader } from './row-reader.js';
 
@@ -44,12 +45,12 @@ const MAX_NAMES = 200;
  * Reads rows, lists and pages of one resource as JSON, which the database writes where possible: each statement returns a whole
  * page as one text.
  */
-export class JsonReader {
+export class JsonReader<S extends Session> {
   private readonly statements: StatementCache;
   /** The kinds of lists that had more than one page; cleared when it is full. */
   private readonly longLists = new Set<string>();
 
-  constructor(private readonly rows: RowReader) {
+  constructor(private readonly rows: RowReader<S>) {
     this.statements = new StatementCache(rows.tools.dialect, rows.isClientSelected);
   }
 

@@ -1,35 +1,26 @@
-import type { QueryRunner } from 'typeorm';
-import type { Row } from '../../../core/contracts/serializer.js';
-import type { CountResult } from '../../../core/contracts/pagination.js';
-import type { PageOf } from '../../../core/data-adapter.js';
-import { NotFound } from '../../../core/errors/http-exceptions.js';
-import { BlockingTime, nextTurn } from '../../../core/event-loop.js';
-import { mapMaybe } from '../../../core/maybe-promise.js';
-import type { MaybePromise } from '../../../core/maybe-promise.js';
-import type { Condition } from '../../../core/query/condition.js';
-import type { CountPlan, ListPlan, PagePlan, RetrievePlan, Requester } from '../../../core/query/plan.js';
-import type { OrderTerm, ResourceSchema } from '../../../core/schema/resource-schema.js';
-import { cursorColumns } from '../../../sql/compile-order.js';
-import { compileWhere } from '../../../sql/compile-where.js';
-import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { existsStatement, selectRows } from '../../../sql/select-query.js';
-import {
-  countStatement,
-  edgeColumns,
-  matchingRows,
-  orderText,
-  pageRows,
-} from '../../../sql/json-page-query.js';
-import { lockOf, Scope, selectList } from '../../../sql/query-scope.js';
-import type { Selection } from '../../../sql/select-query.js';
-import { labelStatement } from '../../../sql/statement.js';
-import { StatementCache } from '../../../sql/statement-cache.js';
-import type { Records, Statement } from '../../../sql/statement.js';
-import type { ConnectionManager } from '../../../execution/connection/connection-manager.js';
-import type { Tables } from '../table-metadata.js';
-import { EntityLoader } from './entity-loader.js';
-import { charactersOf, PageSize } from '../../../execution/read/list-pages.js';
-import { ReadChoices } from './read-facts.js';
+import type { Row } from '../../core/contracts/serializer.js';
+import type { CountResult } from '../../core/contracts/pagination.js';
+import type { PageOf } from '../../core/data-adapter.js';
+import { NotFound } from '../../core/errors/http-exceptions.js';
+import { BlockingTime, nextTurn } from '../../core/event-loop.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
+import type { Condition } from '../../core/query/condition.js';
+import type { CountPlan, ListPlan, PagePlan, RetrievePlan, Requester } from '../../core/query/plan.js';
+import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
+import { cursorColumns } from '../../sql/compile-order.js';
+import { compileWhere } from '../../sql/compile-where.js';
+import { existsStatement, selectRows } from '../../sql/select-query.js';
+import { countStatement, edgeColumns, matchingRows, orderText, pageRows } from '../../sql/json-page-query.js';
+import { lockOf, Scope, selectList } from '../../sql/query-scope.js';
+import type { Selection } from '../../sql/select-query.js';
+import { labelStatement } from '../../sql/statement.js';
+import { StatementCache } from '../../sql/statement-cache.js';
+import type { Records, Statement } from '../../sql/statement.js';
+import type { ConnectionManager } from '../connection/connection-manager.js';
+import type { EntityPort, EntityRows, Session } from '../port.js';
+import { charactersOf, PageSize } from './list-pages.js';
+import { ReadChoices } from './read-choices.js';
 
 /** A keyset page of a list: with an index on the order and the key, no page costs more for its position. */
 export interface KeysetPage {
@@ -58,10 +49,9 @@ export interface ReadPageOptions {
   readonly blocking?: BlockingTime;
 }
 
-export interface RowReaderTools {
-  readonly tables: Tables;
-  readonly dialect: Dialect;
-  readonly connections: ConnectionManager<QueryRunner>;
+/** What readers need of an ORM, and connections. */
+export interface ReaderTools<S extends Session> extends EntityPort<S> {
+  readonly connections: ConnectionManager<S>;
 }
 
 const EXACT: CountPlan = { kind: 'exact' };
@@ -70,26 +60,23 @@ const EXACT: CountPlan = { kind: 'exact' };
 export const NO_ROWS = { size: 0, more: false, count: undefined, first: [], last: [] } as const;
 
 /** Reads rows, lists and pages of one resource as values, and counts them. */
-export class RowReader {
+export class RowReader<S extends Session> {
   readonly selection: Selection;
   /** The page size of its lists, learned from the rows that were read. */
   readonly pageSize = new PageSize();
   readonly choices: ReadChoices;
-  private readonly entities: EntityLoader | undefined;
+  private readonly entities: EntityRows<S>;
   private readonly statements: StatementCache;
 
   constructor(
     readonly resource: ResourceSchema,
-    readonly tools: RowReaderTools,
+    readonly tools: ReaderTools<S>,
   ) {
-    const { tables, dialect } = tools;
+    const { dialect } = tools;
     this.selection = selectRows(resource, dialect);
-    this.choices = new ReadChoices(resource, tools);
+    this.entities = tools.entityRows(resource);
+    this.choices = new ReadChoices(resource, this.entities, tools);
     this.statements = new StatementCache(dialect, this.isClientSelected);
-    const { metadata, dataSource } = tables.of(resource);
-    this.entities = metadata.isJunction
-      ? undefined
-      : new EntityLoader(resource, metadata, { dataSource, dialect });
   }
 
   /** Whether a client has selected the fields. */
@@ -128,7 +115,7 @@ export class RowReader {
     const statement = this.pageStatement(page);
     if (this.loadsEntities)
       return this.tools.connections.readingUnlessAborted(
-        (runner) => this.readRows(statement, runner, blocking),
+        (session) => this.readRows(statement, session, blocking),
         requester,
       );
     return mapMaybe(this.tools.connections.readUnlessAborted(statement, requester), (records) => {
@@ -177,15 +164,15 @@ export class RowReader {
       return this.decodeRows(await this.tools.connections.read(statement, from, requester))[0];
     const { rows } = await this.tools.connections.reading(
       from,
-      (runner) => this.readRows(statement, runner),
+      (session) => this.readRows(statement, session),
       requester,
     );
     return rows[0];
   }
 
   /** Reads one row on the connection of a transaction. */
-  async retrieveWithin(where: Condition, runner: QueryRunner): Promise<Row | undefined> {
-    const { rows } = await this.readRows(this.statementOfOne(where), runner);
+  async retrieveWithin(where: Condition, session: S): Promise<Row | undefined> {
+    const { rows } = await this.readRows(this.statementOfOne(where), session);
     return rows[0];
   }
 
@@ -196,24 +183,24 @@ export class RowReader {
   }
 
   /** Reads the current state of the row, whatever the snapshot of the transaction, and locks it. */
-  async retrieveLocked(where: Condition, runner: QueryRunner): Promise<Row | undefined> {
+  async retrieveLocked(where: Condition, session: S): Promise<Row | undefined> {
     const statement = this.statements.of('locked row', [where], () =>
       this.labelRows('lock', { where, order: [], after: undefined, limit: 1, locked: true }),
     );
-    return (await this.readRows(statement, runner)).rows[0];
+    return (await this.readRows(statement, session)).rows[0];
   }
 
   /** Reads one page that was requested. */
   async page(plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     await this.assertParentExists(plan);
-    const read = (runner: QueryRunner): Promise<PageOf<readonly Row[]>> => this.pageOn(runner, plan);
+    const read = (session: S): Promise<PageOf<readonly Row[]>> => this.pageOn(session, plan);
     if (plan.forWriting === true) return this.tools.connections.reading('primary', read, plan.requester);
     return (
       (await this.tools.connections.readingUnlessAborted(read, plan.requester)) ?? { ...NO_ROWS, rows: [] }
     );
   }
 
-  private async pageOn(runner: QueryRunner, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
+  private async pageOn(session: S, plan: PagePlan): Promise<PageOf<readonly Row[]>> {
     const { edges, order, limit, from } = plan;
     const { selection } = this;
     const scope = this.beginScope();
@@ -221,9 +208,9 @@ export class RowReader {
       expressions: [...selection.expressions(scope), ...edgeColumns(plan, scope)],
       isCostly: selection.isCostly,
     });
-    const read = await this.tools.connections.records(runner, { sql, parameters: scope.parameters });
+    const read = await this.tools.connections.records(session, { sql, parameters: scope.parameters });
     const records = read.slice(0, limit);
-    const rows = await this.rowsOf(records, runner);
+    const rows = await this.rowsOf(records, session);
     // The order values are the last columns of a record.
     const edge = (record: readonly unknown[] = []): readonly unknown[] =>
       edges ? record.slice(-order.length) : [];
@@ -231,7 +218,7 @@ export class RowReader {
       rows: from?.backward === true ? [...rows].reverse() : rows,
       size: rows.length,
       more: read.length > records.length,
-      count: plan.count && (await this.countOn(runner, plan)),
+      count: plan.count && (await this.countOn(session, plan)),
       first: edge(records[0]),
       last: edge(records.at(-1)),
     };
@@ -239,14 +226,18 @@ export class RowReader {
 
   /** Counts as the plan's `count` says, without reading the page. */
   count(plan: PagePlan): Promise<CountResult> {
-    return this.tools.connections.reading('replica', (runner) => this.countOn(runner, plan), plan.requester);
+    return this.tools.connections.reading(
+      'replica',
+      (session) => this.countOn(session, plan),
+      plan.requester,
+    );
   }
 
-  private async countOn(runner: QueryRunner, plan: PagePlan): Promise<CountResult> {
+  private async countOn(session: S, plan: PagePlan): Promise<CountResult> {
     const method = plan.count ?? EXACT;
     const statement = countStatement(plan, this.beginScope(), method);
-    const [record = []] = await this.tools.connections.records(runner, statement);
-    return this.knownCount(method, Number(record[0])) ?? this.estimateOn(runner, plan, method);
+    const [record = []] = await this.tools.connections.records(session, statement);
+    return this.knownCount(method, Number(record[0])) ?? this.estimateOn(session, plan, method);
   }
 
   /** The count up to the bound; undefined beyond it, if the database can estimate it. */
@@ -261,16 +252,16 @@ export class RowReader {
   estimate(plan: PagePlan, count: CountPlan): Promise<CountResult> {
     return this.tools.connections.reading(
       'replica',
-      (runner) => this.estimateOn(runner, plan, count),
+      (session) => this.estimateOn(session, plan, count),
       plan.requester,
     );
   }
 
-  private async estimateOn(runner: QueryRunner, plan: PagePlan, count: CountPlan): Promise<CountResult> {
+  private async estimateOn(session: S, plan: PagePlan, count: CountPlan): Promise<CountResult> {
     const { estimate } = this.tools.dialect;
     const scope = this.beginScope();
     const [record = []] = estimate
-      ? await this.tools.connections.records(runner, {
+      ? await this.tools.connections.records(session, {
           sql: estimate.explain(matchingRows(plan, scope)),
           parameters: scope.parameters,
         })
@@ -280,14 +271,10 @@ export class RowReader {
     return { rows: Math.max(rows, counted), exact: false, atLeast: rows <= counted };
   }
 
-  private async readRows(
-    statement: Statement,
-    runner: QueryRunner,
-    blocking?: BlockingTime,
-  ): Promise<PageOfRecords> {
-    const records = await this.tools.connections.records(runner, statement);
+  private async readRows(statement: Statement, session: S, blocking?: BlockingTime): Promise<PageOfRecords> {
+    const records = await this.tools.connections.records(session, statement);
     blocking?.resume();
-    return { records, rows: await this.rowsOf(records, runner) };
+    return { records, rows: await this.rowsOf(records, session) };
   }
 
   beginScope(): Scope {
@@ -317,13 +304,13 @@ export class RowReader {
   }
 
   /** Converts records to rows, and loads their entities if application code takes part in the values. */
-  async rowsOf(records: Records, runner: QueryRunner): Promise<readonly Row[]> {
+  async rowsOf(records: Records, session: S): Promise<readonly Row[]> {
     const rows = this.decodeRows(records);
-    if (!this.entities || !this.loadsEntities) return rows;
+    if (!this.loadsEntities) return rows;
     return this.entities.attach(
       rows,
       records.map((record) => this.selection.readIdentity(record)),
-      runner,
+      session,
     );
   }
 
