@@ -2,7 +2,7 @@ import type { Column } from '../core/schema/column.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { ColumnField } from '../core/schema/field.js';
 import type { Resource } from '../core/schema/resource.js';
-import { DELETED_ROWS } from '../core/schema/operation.js';
+import { DELETED_ROWS, TRASH_OPERATIONS } from '../core/schema/operation.js';
 import type { Trash } from '../core/schema/resource.js';
 import { labelOf } from './property-names.js';
 import { setFields } from './resource-builder.js';
@@ -10,7 +10,9 @@ import type { ResourceBuilder } from './resource-builder.js';
 
 /** The views of a model with `trash` on its deleted objects, empty until it is complete. */
 export function createTrash(shell: ResourceBuilder): Trash | undefined {
-  return shell.operations.has('listDeleted') ? { only: { ...shell }, with: { ...shell } } : undefined;
+  return TRASH_OPERATIONS.some((operation) => shell.operations.has(operation))
+    ? { only: { ...shell }, with: { ...shell } }
+    : undefined;
 }
 
 /** Completes the views of a model: their objects have the date of the deletion, also where the model does not show it. */

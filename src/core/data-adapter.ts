@@ -13,6 +13,7 @@ import type {
   ParentPlan,
   ParentValues,
   RelatedPlan,
+  RestorePlan,
   RetrievePlan,
   UpdatePlan,
 } from './query/plan.js';
@@ -113,6 +114,8 @@ export interface DataAdapter {
   write(plan: UpdatePlan): MaybePromise<Row | undefined>;
   /** Deletes a row; false if no row matches, or if it does not meet the expectation. */
   write(plan: DeletePlan): Promise<boolean>;
+  /** Restores a soft-deleted row; undefined if no row matches, or if it does not meet the expectation. */
+  write(plan: RestorePlan): Promise<Row | undefined>;
   /**
    * Runs the writes in one transaction, each as if it were the only one. Resolves to the created and updated rows, in order.
    * Rejects with `BulkWriteError` if single writes are invalid, and with any other error that prevents one.

@@ -1,4 +1,4 @@
-import type { Method, Operation } from '../core/schema/operation.js';
+import type { Method, Operation, ReplaceableOperation } from '../core/schema/operation.js';
 import type { PermissionExpression } from '../core/contracts/permission.js';
 
 /** The behaviour that a `@NestedAction` replaces, each followed by the relation's name (contract 9.1). */
@@ -77,7 +77,7 @@ export const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite
 
 export type HookName = (typeof HOOK_NAMES)[number];
 
-const OPERATION_NAMES: Readonly<Record<Operation, true>> = {
+const OPERATION_NAMES: Readonly<Record<ReplaceableOperation, true>> = {
   list: true,
   create: true,
   retrieve: true,
@@ -103,7 +103,7 @@ export function overridesOf(controller: {
     if (Object.hasOwn(type, REPLACES_OPERATIONS)) {
       const isOwn = (name: string): boolean => written.has(name);
       return {
-        replaced: (Object.keys(OPERATION_NAMES) as Operation[]).filter(isOwn),
+        replaced: (Object.keys(OPERATION_NAMES) as ReplaceableOperation[]).filter(isOwn),
         hooks: HOOK_NAMES.filter(isOwn),
         accessors: OVERRIDE_NAMES.filter((name) => accessors.has(name)),
         methods: [...written],

@@ -107,7 +107,10 @@ function buildResourceRoutes(resource: Resource, own: ApplicationHandlers): Reso
       resource.nested.map((relation) => [relation.name, buildNestedRoutes(resource, relation, own)]),
     ),
     collectionActions: buildActionRoutes('collection-action', resource, actions),
-    objectActions: buildActionRoutes('object-action', resource, actions),
+    objectActions: new Map([
+      ...buildActionRoutes('object-action', resource, actions),
+      ...buildTrashRoutes(resource),
+    ]),
   };
 }
 
@@ -127,6 +130,29 @@ function buildActionRoutes(
       });
       return route ? [[segment, route] as const] : [];
     }),
+  );
+}
+
+/** The URLs that restore and purge a deleted object. */
+function buildTrashRoutes(resource: Resource): ReadonlyMap<string, Route> {
+  const { app, model, trash, operations, registered } = resource;
+  const served = (['restore', 'purge'] as const).filter((operation) => operations.has(operation));
+  if (!trash || !registered) return new Map();
+  return new Map(
+    served.map((segment): readonly [string, Route] => [
+      segment,
+      {
+        kind: 'object-action',
+        resource: trash.with,
+        parent: undefined,
+        relation: undefined,
+        operations: new Map([['POST', segment]]),
+        actions: new Map(),
+        allow: buildAllowHeader(new Set(['POST'])),
+        name: `${app}_${model}-${segment}`,
+        segment,
+      },
+    ]),
   );
 }
 

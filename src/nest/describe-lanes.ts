@@ -1,6 +1,6 @@
 import type { TypeOrmAdapter } from '../adapters/typeorm/typeorm-adapter.js';
 import { emptyFieldErrors } from '../core/errors/rest-exception.js';
-import type { Operation } from '../core/schema/operation.js';
+import type { ReplaceableOperation } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
 import { chooseOutput, explainRead } from '../execution/choose-read.js';
 import type { LiveWrite } from '../execution/choose-write.js';
@@ -11,7 +11,14 @@ import { mayFail } from '../request/represent-row.js';
 type Choosers = Pick<TypeOrmAdapter, 'chooseRead' | 'chooseWrite' | 'chooseDeletion' | 'chooseDeletions'>;
 type Lane = Pick<LaneRow, 'lane' | 'reason'>;
 
-const OPERATIONS: readonly Operation[] = ['list', 'retrieve', 'create', 'update', 'partialUpdate', 'destroy'];
+const OPERATIONS: readonly ReplaceableOperation[] = [
+  'list',
+  'retrieve',
+  'create',
+  'update',
+  'partialUpdate',
+  'destroy',
+];
 
 /** The lanes in which the operations of models run now, without parameters of a request. */
 export function describeLanes(resources: readonly Resource[], adapter: Choosers): readonly LaneRow[] {
@@ -35,7 +42,7 @@ export function describeLanes(resources: readonly Resource[], adapter: Choosers)
   });
 }
 
-function laneOf(operation: Operation, resource: Resource, adapter: Choosers): Lane {
+function laneOf(operation: ReplaceableOperation, resource: Resource, adapter: Choosers): Lane {
   switch (operation) {
     case 'list':
     case 'retrieve':

@@ -53,6 +53,10 @@ export interface ActorOperations {
   update(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
   partialUpdate(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
   destroy(pk: KeyInput): Promise<void>;
+  /** Restores a deleted object of a model with `trash`. */
+  restore(pk: KeyInput): Promise<Representation>;
+  /** Deletes a deleted object of a model with `trash` for good. */
+  purge(pk: KeyInput): Promise<void>;
 }
 
 /** A served model, for the code of the application. */
@@ -134,7 +138,9 @@ export class RestifyResources {
     const base = [this.server.mounts.first(), ...(api.prefix === '' ? [] : [`/${api.prefix}`])].join('');
     const place = { api, base, ...caller };
     const own = api.routes.filter(
-      (route) => route.resource === resource && (route.kind === 'collection' || route.kind === 'object'),
+      (route) =>
+        (route.resource === resource && (route.kind === 'collection' || route.kind === 'object')) ||
+        route.resource.deleted?.of === resource,
     );
     return {
       ...operationsAt({ ...place, routes: own, parentPk: undefined }),
@@ -177,6 +183,10 @@ function operationsAt(place: ServedResource): ActorOperations {
     partialUpdate: async (pk, body) => (await run('partialUpdate', { pk, body })) as Representation,
     destroy: async (pk) => {
       await run('destroy', { pk });
+    },
+    restore: async (pk) => (await run('restore', { pk })) as Representation,
+    purge: async (pk) => {
+      await run('purge', { pk });
     },
   };
 }

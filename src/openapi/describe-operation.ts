@@ -45,7 +45,8 @@ export function tagOf({ parent, resource }: Route): string {
 }
 
 /** The method whose permission an action requires: an action of an object requires that of PATCH, except for GET. */
-function requiredMethod({ route, method }: DescribedRoute): string {
+function requiredMethod({ route, method, operation }: DescribedRoute): string {
+  if (operation === 'purge') return 'DELETE';
   return route.kind === 'object-action' && method !== 'GET' ? 'PATCH' : method;
 }
 
@@ -83,6 +84,8 @@ const SUMMARIES: Readonly<Record<OperationName, (label: string) => string>> = {
   update: (label) => `Replace an object: ${label}`,
   partialUpdate: (label) => `Change an object: ${label}`,
   destroy: (label) => `Delete an object: ${label}`,
+  restore: (label) => `Restore a deleted object: ${label}`,
+  purge: (label) => `Delete a deleted object for good: ${label}`,
 };
 
 const BULK_SUMMARIES: Readonly<Record<BulkOperation, (label: string) => string>> = {

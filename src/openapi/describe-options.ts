@@ -199,7 +199,12 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       custom: listOf(ACTION),
       relations: byName(RELATION),
       'deletion?': DELETION,
-      'trash?': objectOf<TrashDescription>({ 'parameter?': TEXT, 'date?': TEXT }),
+      'trash?': objectOf<TrashDescription>({
+        'parameter?': TEXT,
+        'date?': TEXT,
+        restore: FLAG,
+        purge: FLAG,
+      }),
       'bulk?': BULK,
       'conditional?': objectOf<ConditionalDescription>({ require: FLAG }),
       'idempotency?': objectOf<NonNullable<RouteDescription['idempotency']>>({ header: TEXT }),

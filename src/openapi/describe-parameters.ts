@@ -30,7 +30,7 @@ export function describeParameters(
   return [
     ...pathParameters(route, action),
     ...(operation === 'list' ? listParameters(resource, known) : bulkParameters(described)),
-    ...(operation && operation !== 'destroy' ? shapeParameters(resource) : []),
+    ...(operation && operation !== 'destroy' && operation !== 'purge' ? shapeParameters(resource) : []),
     ...(isRead ? [...labelsParameters(resource), ...deletedParameters(resource)] : []),
     ...formatParameters(described),
     ...conditionParameters(described),

@@ -1,5 +1,7 @@
 import { isWritableIn, writtenColumns } from '../core/schema/field.js';
 import { statusOf } from '../core/schema/operation.js';
+import type { Operation } from '../core/schema/operation.js';
+import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import { hasObjectUrl } from '../request/resource-urls.js';
 import { keyFieldsOf } from '../request/plan/key-fields.js';
@@ -64,6 +66,8 @@ function ownSuccess({ action }: DescribedRoute): Responses {
 function successOf(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
   const { operation, route } = described;
   if (operation === 'destroy') return deletedResponses(described, access, place);
+  if (operation === 'purge')
+    return { 204: { description: 'The object has been deleted for good.', headers: { Allow: ALLOW } } };
   const status = String(described.action?.code ?? statusOf(operation));
   const object = objectSchema(described, access, place);
   const state = stateHeaders(described);
@@ -186,7 +190,7 @@ function objectSchema(
   { allFields }: KnownAccess,
   { base, components, objects }: DescribedPlace,
 ): Schema {
-  const { resource } = route;
+  const resource = resourceOf(route.resource.deleted?.of ?? route.resource);
   if (resource.serializer.represent !== ModelSerializer.prototype.represent) return FREE_OBJECT;
   const view = { resource, base: `${base}/${resource.app}/${resource.model}`, allFields };
   const known = objects.get(resource) ?? new Map<string, Schema>();
@@ -196,6 +200,11 @@ function objectSchema(
   return components.add(schemaNames(route, ''), schema);
 }
 
+/** Operations on rows whose state, and other rows, may forbid them. */
+const REMOVALS: ReadonlySet<Operation | undefined> = new Set<Operation>(['destroy', 'restore', 'purge']);
+
+const CHANGES: ReadonlySet<Operation | undefined> = new Set<Operation>(['update', 'partialUpdate']);
+
 function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleErrors {
   const { method, operation, route } = described;
   const { strict, shape, conditional } = route.resource;
@@ -204,14 +213,15 @@ function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleError
   const readsInput = writes || operation === 'list' || amountOf(described) === 'many' || isCustom;
   const hasBody = writes || (isCustom && method !== 'GET');
   // The preconditions of a change.
-  const changes = ['update', 'partialUpdate', 'destroy'].includes(operation ?? '');
+  const removes = REMOVALS.has(operation);
+  const changes = removes || CHANGES.has(operation);
   return {
     ...accessErrors(described, access),
     // A trigger of the database may reject any write.
-    400: readsInput || strict || shape !== undefined || operation === 'destroy' || readsDeleted(described),
+    400: readsInput || strict || shape !== undefined || removes || readsDeleted(described),
     404: mayBeMissing(described, access),
     406: true,
-    409: operation === 'destroy' || mayChangeReferred(described),
+    409: removes || mayChangeReferred(described),
     412: conditional !== undefined && (changes || operation === 'retrieve' || isUpsert(described)),
     413: hasBody,
     415: hasBody,

@@ -3,7 +3,7 @@ import type { Route, UrlKeys } from '../core/schema/route.js';
 import { challengeOf } from '../features/authentication/credentials.js';
 import { withCacheHeaders } from '../features/conditional-requests/validator.stages.js';
 import type { RowPages } from '../features/field-selection/expanded-list.js';
-import { authorizeMethod } from '../features/permissions/authorize.stage.js';
+import { authorizeMethod, requiredMethod } from '../features/permissions/authorize.stage.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RestContext, Stage } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';
@@ -65,7 +65,11 @@ export class ApplicationOperations {
     const { resource } = context.route;
     const { permissions: rules, adapter } = this.services;
     const challenge = challengeOf(resource.schemes);
-    await authorizeMethod(context, { rules, challenge, method: context.method });
+    await authorizeMethod(context, {
+      rules,
+      challenge,
+      method: requiredMethod(context.route, context.method),
+    });
     context.keys = keys();
     if (context.route.parent) await resolveParent(adapter)(context);
     return context;

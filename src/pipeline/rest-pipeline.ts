@@ -25,6 +25,7 @@ import { describeRoute } from './description/describe-route.stage.js';
 import { create } from './operations/create.js';
 import { destroy } from './operations/destroy.js';
 import { list } from './operations/list.js';
+import { purge, restore } from './operations/restore.js';
 import { retrieve } from './operations/retrieve.js';
 import { partialUpdate, update } from './operations/update.js';
 import type { OperationDefinition, PipelineServices } from './pipeline-services.js';
@@ -124,6 +125,8 @@ export const OPERATION_DEFINITIONS: Readonly<Record<Operation, OperationDefiniti
   update,
   partialUpdate,
   destroy,
+  restore,
+  purge,
 };
 
 function compileRoute(route: Route, services: PipelineServices): RouteHandlers {

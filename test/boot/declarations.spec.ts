@@ -274,7 +274,7 @@ describe('computed fields and operations', () => {
       'Robot.computed.other: "whir" is not a method of Robot. Did you mean "whirr"?',
       'Robot.computed.title: "label" is not a method of Robot. Known here: "beep", "whirr".',
       'Mute.computed.sound: "beep" is not a method of Mute. Write a function of the entity.',
-      'Mute.operations[1]: "patch" is not an operation. Known here: "list", "create", "retrieve", "update", "partialUpdate", "destroy", "listDeleted".',
+      'Mute.operations[1]: "patch" is not an operation. Known here: "list", "create", "retrieve", "update", "partialUpdate", "destroy", "listDeleted", "restore", "purge".',
       'Mute.operations[2]: "destory" is not an operation. Did you mean "destroy"?',
       'Mute.operations[3]: "Retrieve" is not an operation. Did you mean "retrieve"?',
     ]);

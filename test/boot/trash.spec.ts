@@ -1,7 +1,8 @@
 // @tags nest
 import { expect, test } from '@jest/globals';
-import { restify } from 'nestjs-restify';
-import { Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Action, restify, RestifyController } from 'nestjs-restify';
+import { Column, DeleteDateColumn, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
 
 @Entity('boot_binned')
@@ -16,6 +17,30 @@ test('a trash without a date of deletion refuses to start', async () => {
   restify(Kept, { app: 'boot', trash: true });
   expect(await problemsOf({ entities: [Kept] })).toEqual([
     'Kept.trash: Kept has no @DeleteDateColumn, so that DELETE leaves nothing to restore. Add one, such as @DeleteDateColumn() deletedAt: Date | null.',
+  ]);
+});
+
+@Entity('boot_taken')
+class Taken {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => Taken, (taken) => taken.purge) above: Relation<Taken>;
+  @OneToMany(() => Taken, (taken) => taken.above) purge: Relation<Taken[]>;
+  @DeleteDateColumn() deletedAt: Date | null;
+}
+
+@RestifyController(Taken)
+class TakenController {
+  @Action({ detail: true, methods: ['POST'] })
+  restore(): string {
+    return 'of the application';
+  }
+}
+
+test('a relation or an action at the URL of an operation refuses to start', async () => {
+  restify(Taken, { app: 'boot', trash: true });
+  expect(await problemsOf({ entities: [Taken], controllers: [TakenController] })).toEqual([
+    'TakenController.restore: its URL is that of the operation "restore" on deleted objects of Taken. Give it another name, or leave \'restore\' out of the operations.',
+    'Taken.purge: its URL is that of the operation "purge" on deleted objects of Taken. Give it another name, or leave \'purge\' out of the operations.',
   ]);
 });
 
@@ -47,7 +72,7 @@ test.each([
     'no operation on deleted objects',
     { trash: true, exclude: ['deleted'], operations: ['list'] },
     [
-      "Binned.trash: the operations of the model leave out all operations on deleted objects. Add 'listDeleted' to its operations, or leave trash out.",
+      "Binned.trash: the operations of the model leave out all operations on deleted objects. Add 'listDeleted', 'restore', 'purge' to its operations, or leave trash out.",
     ],
   ],
   [

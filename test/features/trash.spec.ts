@@ -222,7 +222,12 @@ onEachDatabase('the trash of a model', (database) => {
     const { client } = started;
     const options = async (who: string): Promise<unknown> =>
       ((await client.send('OPTIONS', NOTES, as(who))).json as { trash?: unknown }).trash;
-    expect(await options('ann')).toEqual({ parameter: 'deleted', date: 'deletedAt' });
+    expect(await options('ann')).toEqual({
+      parameter: 'deleted',
+      date: 'deletedAt',
+      restore: true,
+      purge: true,
+    });
     expect(await options('eve')).toBeUndefined();
   });
 

@@ -10,6 +10,7 @@ import type {
   ExistsPlan,
   PagePlan,
   RelatedPlan,
+  RestorePlan,
   UpdatePlan,
   WritePlan,
 } from '../../core/query/plan.js';
@@ -39,6 +40,7 @@ import { ConnectionManager } from '../../execution/connection/connection-manager
 import type { ConnectionSettings } from '../../execution/connection/connection-manager.js';
 import { TypeOrmConnections } from './connection/typeorm-connections.js';
 import { runnerInTransaction } from './connection/runner-transactions.js';
+import { EntityRestorer } from './write/entity-restorer.js';
 import { EntityWriter } from './write/entity-writer.js';
 import { IndexColumns, ViolatedConstraints } from './metadata/violated-constraints.js';
 import { TextColumns } from './metadata/text-columns.js';
@@ -196,6 +198,7 @@ export class TypeOrmAdapter implements DataAdapter {
     const { writes, rules } = this.choicesOf(resource);
     if (writes.create.lane === 'pairs') return new JunctionWriter(resource, tools);
     const general = new EntityWriter(resource, tools);
+    if (resource.deleted) return general;
     if (!rules) return new RemovingWriter(resource, tools, general);
     const { target } = this.tables.of(resource).metadata;
     const classValidators = this.settings.classValidatorsOf?.(target) ?? 'none';
@@ -246,7 +249,10 @@ export class TypeOrmAdapter implements DataAdapter {
   write(plan: CreatePlan): MaybePromise<Row>;
   write(plan: UpdatePlan): MaybePromise<Row | undefined>;
   write(plan: DeletePlan): Promise<boolean>;
+  write(plan: RestorePlan): Promise<Row | undefined>;
   write(plan: WritePlan): MaybePromise<Row | undefined | boolean> {
+    if (plan.kind === 'restore')
+      return new EntityRestorer(plan.resource, this.toolsOf(plan.resource)).restore(plan);
     const writer = this.writerOf(plan.resource);
     switch (plan.kind) {
       case 'create':

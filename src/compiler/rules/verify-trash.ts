@@ -2,6 +2,7 @@ import { TRASH_OPERATIONS } from '../../core/schema/operation.js';
 import type { OperationName } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { trashParameters } from '../../core/schema/trash.js';
+import type { ActionDeclaration, ControllerDeclaration } from '../../decorators/action.decorator.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { featureParameters } from '../query-parameters.js';
@@ -9,8 +10,19 @@ import { problem } from './problems.js';
 import type { Problems } from './problems.js';
 
 /** Verifies that a model with `trash` has deleted rows, and that nothing else has the names by which clients reach them. */
-export function* verifyTrash({ drafts }: CompilerInput, { all }: CompiledModel): Problems {
+export function* verifyTrash(
+  { drafts, controllers }: CompilerInput,
+  { all, resources }: CompiledModel,
+): Problems {
   for (const draft of drafts) yield* optionProblems(draft);
+  for (const resource of resources) {
+    const draft = drafts.find(({ entity }) => entity.id === resource.entity);
+    const own = controllers.filter(({ declaration }) => declaration.entity === draft?.declaration.target);
+    yield* urlProblems(
+      resource,
+      own.map(({ declaration }) => declaration),
+    );
+  }
   for (const resource of all) yield* parameterProblems(resource);
 }
 
@@ -39,6 +51,29 @@ function* optionProblems({ declaration, entity }: EntityDeclaration): Problems {
       'the operations of the model leave out all operations on deleted objects',
       `Add ${TRASH_OPERATIONS.map((operation) => `'${operation}'`).join(', ')} to its operations, or leave trash out.`,
     );
+}
+
+/** Rejects a relation or an action whose URL is that of an operation on deleted objects. */
+function* urlProblems(resource: Resource, controllers: readonly ControllerDeclaration[]): Problems {
+  for (const operation of resource.trash ? (['restore', 'purge'] as const) : []) {
+    if (!resource.operations.has(operation)) continue;
+    const what = `its URL is that of the operation "${operation}" on deleted objects of ${resource.label}`;
+    const repair = `Give it another name, or leave '${operation}' out of the operations.`;
+    if (resource.nested.some(({ name }) => name === operation))
+      yield problem(`${resource.label}.${operation}`, what, repair);
+    for (const { name, actions } of controllers)
+      for (const { method } of actions.filter((action) => isAt(operation, action)))
+        yield problem(`${name}.${method}`, what, repair);
+  }
+}
+
+/** Express matches paths case-insensitively. */
+function isAt(path: string, action: ActionDeclaration): boolean {
+  return (
+    action.kind === 'action' &&
+    action.options.detail &&
+    (action.options.path ?? action.method).toLowerCase() === path
+  );
 }
 
 /** Rejects a field or another parameter with the name of the parameter that shows deleted objects. */

@@ -117,6 +117,10 @@ export interface TrashDescription {
   readonly parameter?: string;
   /** The field with the date of the deletion. */
   readonly date?: string;
+  /** Whether the caller may restore deleted objects, by POST to `restore/` below the object. */
+  readonly restore: boolean;
+  /** Whether the caller may delete them for good, by POST to `purge/` below the object. */
+  readonly purge: boolean;
 }
 
 export interface BulkDescription {

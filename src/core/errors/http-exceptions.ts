@@ -126,6 +126,36 @@ export class RestrictedByReferrer extends RestException {
   }
 }
 
+/** 409: an object that is to be restored or purged is not deleted. */
+export class NotDeleted extends RestException {
+  readonly answer = detail(409, 'This object is not deleted.');
+}
+
+/** 409: another object has a unique value of the deleted one, or an object to which it refers is gone. */
+export class NotRestorable extends RestException {
+  readonly answer: RestErrorResponse;
+
+  private constructor(why: string) {
+    super(why);
+    this.answer = detail(409, `This object cannot be restored: ${why}.`);
+  }
+
+  /** @param fields undefined if the caller may not know which they are. */
+  static duplicate(fields: readonly string[] | undefined): NotRestorable {
+    return new NotRestorable(
+      fields === undefined
+        ? 'an object with these values exists already'
+        : `another object has the same ${fields.map((field) => `"${field}"`).join(', ')}`,
+    );
+  }
+
+  static dangling(field: string | undefined): NotRestorable {
+    return new NotRestorable(
+      `the object to which ${field === undefined ? 'it' : `"${field}"`} refers does not exist any more`,
+    );
+  }
+}
+
 /** 409: a trigger or a rule has kept the row, and the database has reported no error. */
 export class UndeletedRow extends RestException {
   readonly answer = detail(409, 'This object cannot be deleted: the database has kept it.');

@@ -181,7 +181,7 @@ export type CompletedRows = (rows: readonly Row[], transaction: object) => Promi
 /** A write of one row: what the database does to other rows because of it is not part of it. */
 export interface Completed {
   /** An upsert is what it became. */
-  readonly kind: 'create' | 'update' | 'delete';
+  readonly kind: 'create' | 'update' | 'delete' | 'restore';
   readonly resource: ResourceSchema;
   /** The values of the columns that identify the row in its table; of a change, those after it. */
   readonly key: readonly Json[];
@@ -273,6 +273,16 @@ export interface DeletePlan {
   readonly recording?: Recording | undefined;
 }
 
+/** Restores the soft-deleted row that `where` selects. */
+export interface RestorePlan extends Omit<DeletePlan, 'kind'> {
+  readonly kind: 'restore';
+  /** The view in which the restored row is read. */
+  readonly shown: ResourceSchema;
+  /** The rows of the model that the caller may view, by which an error may name the fields of another one. */
+  readonly visible: () => Promise<Condition>;
+  readonly completed?: CompletedRows | undefined;
+}
+
 /** Updates a row if it exists, else inserts it. */
 export interface UpsertPlan {
   readonly kind: 'upsert';
@@ -306,4 +316,4 @@ export type Plan = ReadPlan | RelatedPlan | WritePlan | BatchPlan;
 export type ReadPlan = ParentPlan | RetrievePlan | PagePlan | ListPlan;
 
 /** A write of one row. */
-export type WritePlan = CreatePlan | UpdatePlan | DeletePlan;
+export type WritePlan = CreatePlan | UpdatePlan | DeletePlan | RestorePlan;

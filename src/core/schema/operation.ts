@@ -1,10 +1,14 @@
 /** The operations of a model; the option `operations` selects those that are enabled (contract 3.11). */
 export const OPERATIONS = ['list', 'create', 'retrieve', 'update', 'partialUpdate', 'destroy'] as const;
 
-export type Operation = (typeof OPERATIONS)[number];
+/** The operations that methods of the application may replace. */
+export type ReplaceableOperation = (typeof OPERATIONS)[number];
 
-/** The operations on deleted objects of a model with `trash`, each with a right of its own: `view_deleted`. */
-export const TRASH_OPERATIONS = ['listDeleted'] as const;
+/** Whatever a URL serves. */
+export type Operation = ReplaceableOperation | 'restore' | 'purge';
+
+/** The operations on deleted objects of a model with `trash`, each with a right of its own: `view_deleted`, `restore`, `purge`. */
+export const TRASH_OPERATIONS = ['listDeleted', 'restore', 'purge'] as const;
 
 export type TrashOperation = (typeof TRASH_OPERATIONS)[number];
 
@@ -19,6 +23,8 @@ export type OperationName = Operation | TrashOperation;
 /** The operation on deleted objects whose right a method needs on a view of them. */
 export const TRASH_OPERATION_OF: Readonly<Partial<Record<string, TrashOperation>>> = {
   GET: 'listDeleted',
+  PATCH: 'restore',
+  DELETE: 'purge',
 };
 
 /** The HTTP method of each operation. */
@@ -30,6 +36,8 @@ export const METHOD_OF = {
   partialUpdate: 'PATCH',
   destroy: 'DELETE',
   listDeleted: 'GET',
+  restore: 'POST',
+  purge: 'POST',
 } as const satisfies Readonly<Record<OperationName, string>>;
 
 /** The status of a generated operation's response with a body, and of an action that replaces it (contract 3.1). */

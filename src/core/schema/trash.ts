@@ -4,11 +4,13 @@ import type { ResourceSchema } from './resource-schema.js';
 /** The query parameter of reads that shows deleted objects. */
 export const DELETED_PARAMETER = 'deleted';
 
-interface ModelWithTrash extends Pick<ResourceSchema, 'renamed'> {
+interface ModelWithTrash extends Pick<ResourceSchema, 'renamed' | 'operations'> {
   readonly trash: object | undefined;
 }
 
 /** The query parameter of a model's reads that shows its deleted objects, if it has one. */
 export function trashParameters(resource: ModelWithTrash): readonly string[] {
-  return resource.trash ? [parameterName(DELETED_PARAMETER, resource)] : [];
+  return resource.trash && resource.operations.has('listDeleted')
+    ? [parameterName(DELETED_PARAMETER, resource)]
+    : [];
 }

@@ -30,7 +30,7 @@ import {
 } from './validators.js';
 import type { EntityTag, HeaderOf, ObjectView } from './validators.js';
 
-const CHANGING_OPERATIONS: readonly Operation[] = ['update', 'partialUpdate', 'destroy'];
+const CHANGING_OPERATIONS: readonly Operation[] = ['update', 'partialUpdate', 'destroy', 'restore', 'purge'];
 
 const WRITE_CONDITIONS = ['if-match', 'if-unmodified-since'];
 

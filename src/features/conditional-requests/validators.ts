@@ -7,6 +7,7 @@ import type { Condition } from '../../core/query/condition.js';
 import { readableKey } from '../../core/schema/field.js';
 import type { Field } from '../../core/schema/field.js';
 import { MAX_ENTITY_TAGS, MAX_PRECONDITION, MODIFIED_SETTLES } from '../../core/schema/limits.js';
+import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { chooseForm } from '../../execution/choose-read.js';
 import { basePathOf } from '../../request/represent-row.js';
@@ -103,8 +104,10 @@ export async function viewToRead({
   access,
   isReading,
 }: RestContext): Promise<{ readonly resource: Resource; readonly rows: Condition }> {
-  const read = isReading ? undefined : await access.tryAuthorize(route.resource, 'GET');
-  const view = read && restrictFields(route.resource, read);
+  // A restored object is not deleted any more.
+  const model = resource.deleted ? route.resource : resourceOf(route.resource.deleted?.of ?? route.resource);
+  const read = isReading ? undefined : await access.tryAuthorize(model, 'GET');
+  const view = read && restrictFields(model, read);
   return !view || showSameFields(resource, view)
     ? { resource, rows: ALWAYS }
     : { resource: view, rows: read.rows };

@@ -49,10 +49,15 @@ export function authorize(route: Route, { rules, challenge }: AuthorizeOptions):
 
 /**
  * The method whose permission a request needs: an action of an object needs the permission to read it for GET, and to change
- * it for other methods.
+ * it for other methods; a restoration is a change of a deleted object, and a purge its deletion.
  */
-export function requiredMethod({ kind }: Pick<Route, 'kind'>, method: string): string {
-  return kind === 'object-action' && !isReading(method) ? 'PATCH' : method;
+export function requiredMethod(
+  { kind, operations }: Pick<Route, 'kind' | 'operations'>,
+  method: string,
+): string {
+  if (isReading(method)) return method;
+  if (operations.get('POST') === 'purge') return 'DELETE';
+  return kind === 'object-action' ? 'PATCH' : method;
 }
 
 /** Throws 403, and 401 for an anonymous caller of a model with a challenge. */
@@ -84,8 +89,7 @@ export function authorizeMethod(
     context.rows = grant.rows;
     // For a nested URL, `resolveParent` restricts it further.
     context.scope = grant.rows;
-    // The object of the response is not deleted any more.
-    context.resource = restrictFields(returnsObject ? model : resource, grant);
+    context.resource = restrictFields(resource, grant);
     context.isReading = isReading(method);
   });
 }

@@ -54,6 +54,8 @@ const RIGHTS: Readonly<Record<string, string>> = {
 /** The same for deleted objects. */
 const TRASH_RIGHTS: Readonly<Record<TrashOperation, string>> = {
   listDeleted: 'view_deleted',
+  restore: 'restore',
+  purge: 'purge',
 };
 
 /** Requires the actor's model permissions. OPTIONS requires an actor without any. */

@@ -4,6 +4,7 @@ import { isWritableIn } from '../../core/schema/field.js';
 import type { Field, AliasedRelation } from '../../core/schema/field.js';
 import type { FieldSet } from '../../core/contracts/permission.js';
 import type { QueriedPath } from '../../core/schema/resource-schema.js';
+import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Access } from '../../core/contracts/access-control.js';
 import { fieldColumns, has, disclosedPaths, topOf } from '../../core/query/readable-paths.js';
@@ -69,6 +70,23 @@ function createView(resource: Resource, readable: FieldSet, writable: FieldSet):
     // The default order may use any column; without a grant for the field, its term is dropped.
     ordering: resource.ordering.filter(({ operand }) => isOpen(operand)),
   });
+}
+
+const MODEL_VIEWS = new WeakMap<Resource, Resource>();
+
+/** The view on the model with the fields of a view on its deleted objects. */
+export function modelViewOf(view: Resource): Resource {
+  const known = MODEL_VIEWS.get(view);
+  if (known || !view.deleted) return known ?? view;
+  const model = resourceOf(view.deleted.of);
+  const fields = view.fields.filter(({ name }) => model.fieldsByName.has(name));
+  const { deleted, ...rest } = view;
+  const shown: Resource =
+    view === model.trash?.[deleted.rows]
+      ? model
+      : Object.freeze({ ...rest, fields, fieldsByName: new Map(fields.map((field) => [field.name, field])) });
+  MODEL_VIEWS.set(view, shown);
+  return shown;
 }
 
 /** The fields of one object that are granted. */

@@ -1,4 +1,4 @@
-import type { AccessControl } from '../../core/contracts/access-control.js';
+import type { Access, AccessControl } from '../../core/contracts/access-control.js';
 import { BULK_OPERATIONS, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import type {
@@ -8,9 +8,11 @@ import type {
   QueryDescription,
   DeletionDescription,
   RelationDescription,
+  TrashDescription,
 } from '../../core/contracts/route-description.js';
 import type { RouteAction } from '../../core/schema/action.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
+import type { TrashOperation } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
 import { isReadableFrom } from '../../core/schema/reachable-models.js';
 import { resourceOf } from '../../core/schema/resource.js';
@@ -221,14 +223,31 @@ async function describeTrash(
   { resource, operations }: Route,
   { access }: RestContext,
 ): Promise<Pick<QueryDescription, 'trash'>> {
-  const [parameter] = operations.has('GET') ? trashParameters(resource) : [];
-  const view = resource.trash?.only;
-  const granted = view && parameter !== undefined && (await access.tryAuthorize(view, 'GET'));
-  if (!granted) return {};
+  const { trash } = resource;
+  if (!trash || !(operations.has('GET') || operations.has('DELETE'))) return {};
+  const may = async (operation: TrashOperation, method: string): Promise<Access | undefined> =>
+    resource.operations.has(operation) ? access.tryAuthorize(trash.with, method) : undefined;
+  const [reads, restores, purges] = [
+    operations.has('GET') ? await may('listDeleted', 'GET') : undefined,
+    await may('restore', 'PATCH'),
+    await may('purge', 'DELETE'),
+  ];
+  if (!reads && !restores && !purges) return {};
+  return {
+    trash: {
+      ...(reads && describeDeletedReads(trash.only, reads)),
+      restore: restores !== undefined,
+      purge: purges !== undefined,
+    },
+  };
+}
+
+function describeDeletedReads(view: Resource, granted: Access): Pick<TrashDescription, 'parameter' | 'date'> {
+  const [parameter] = trashParameters(view);
   const date = restrictFields(view, granted).fields.find(
     (field) => field.readable && field.kind === 'column' && field.column.id === view.deleted?.date.id,
   );
-  return { trash: { parameter, ...(date && { date: date.name }) } };
+  return { ...(parameter !== undefined && { parameter }), ...(date && { date: date.name }) };
 }
 
 async function describeWrites(

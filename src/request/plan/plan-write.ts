@@ -10,6 +10,7 @@ import type {
   CreatePlan,
   DeletePlan,
   Expectation,
+  RestorePlan,
   TransactionHooks,
   UpdatePlan,
   ViewCheck,
@@ -213,6 +214,36 @@ export function planDelete(context: RestContext, where: Condition, expected?: Ex
     expected,
     mayView: viewCheck(context),
     hooks: transactionHooks('destroy', context),
+  };
+}
+
+/** A deleted row that is written. */
+interface DeletedTarget extends Pick<DeletePlan, 'where' | 'expected'> {
+  /** The view on the deleted rows. */
+  readonly deleted: ResourceSchema;
+}
+
+/** Plans the deletion for good of the deleted row that `where` selects. */
+export function planPurge(context: RestContext, { deleted, where, expected }: DeletedTarget): DeletePlan {
+  return {
+    ...planDelete(context, where, expected),
+    resource: deleted,
+    hooks: transactionHooks('purge', context),
+  };
+}
+
+/** Plans the restoration of the deleted row that `where` selects. */
+export function planRestore(
+  context: RestContext,
+  { deleted, where, expected, visible }: DeletedTarget & Pick<RestorePlan, 'visible'>,
+): RestorePlan {
+  return {
+    ...planDelete(context, where, expected),
+    kind: 'restore',
+    resource: deleted,
+    shown: context.resource,
+    visible,
+    hooks: transactionHooks('restore', context),
   };
 }
 

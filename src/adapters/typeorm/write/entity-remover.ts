@@ -32,7 +32,8 @@ export class EntityRemover {
     const { metadata, dataSource } = tools.tables.of(resource);
     this.metadata = metadata;
     this.dataSource = dataSource;
-    this.isSoft = metadata.deleteDateColumn !== undefined;
+    // A deleted row is purged.
+    this.isSoft = metadata.deleteDateColumn !== undefined && !resource.deleted;
     this.pairs = new UndeclaredPairs(resource, tools);
   }
 

@@ -278,6 +278,7 @@ export class EntityWriter extends StepWriter {
   }
 
   prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined> {
+    if (this.resource.deleted) return Promise.resolve(undefined);
     return new BulkDeletion(this.resource, this.tools).prepare(plans);
   }
 

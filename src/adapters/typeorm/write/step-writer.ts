@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { Completed, CreatePlan, DeletePlan, UpdatePlan, WritePlan } from '../../../core/query/plan.js';
+import type { Completed, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { identityOfRow, WriteRecorder } from './recorded-writes.js';
 import { throwStepError } from './row-writer.js';
@@ -31,7 +31,7 @@ export abstract class StepWriter implements RowWriter {
 /** Executes a write in its own transaction. */
 export async function writeAlone<Result extends WriteResult>(
   step: PreparableWrite<Result>,
-  plan: WritePlan,
+  plan: CreatePlan | UpdatePlan | DeletePlan,
   tools: WriterTools,
 ): Promise<Result> {
   throwStepError(step.errors);

@@ -1,0 +1,115 @@
+import { NotDeleted, NotFound } from '../../core/errors/http-exceptions.js';
+import { conjunction, NEVER } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import { resourceOf } from '../../core/schema/resource.js';
+import type { Resource } from '../../core/schema/resource.js';
+import { modelViewOf } from '../../features/permissions/restrict-fields.js';
+import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import { planPurge, planRestore } from '../../request/plan/plan-write.js';
+import { objectCondition } from '../../request/plan/row-conditions.js';
+import { WrittenRows } from '../../request/represent-row.js';
+import type { RestContext, Stage } from '../../request/rest-context.js';
+import type { OperationDefinition, PipelineServices } from '../pipeline-services.js';
+import { rejectParameters } from './reject-parameters.js';
+
+export const restore: OperationDefinition = {
+  name: 'restore',
+  method: 'POST',
+  status: 200,
+  operate: ({ resource }, services) => [
+    deferDeletedCheck(services),
+    (context) => {
+      context.resource = modelViewOf(context.resource);
+    },
+    ...(resource.shape ? [selectFields(services.selector, false)] : []),
+    ...rejectParameters(resource),
+    restoreRow(services),
+  ],
+};
+
+export const purge: OperationDefinition = {
+  name: 'purge',
+  method: 'POST',
+  status: 200,
+  operate: ({ resource }, services) => [
+    deferDeletedCheck(services),
+    ...rejectParameters(resource),
+    purgeRow(services),
+  ],
+};
+
+/** Errors of the query come after those of the object. */
+function deferDeletedCheck(services: PipelineServices): Stage {
+  return (context) => {
+    const where = objectCondition(context);
+    context.defer(async () => {
+      const error = await explainFailure(context, where, services);
+      if (error) throw error;
+    });
+  };
+}
+
+/** Throws 404, 409 and 412 beside the errors of a write. */
+function restoreRow(services: PipelineServices): Stage {
+  return async (context) => {
+    context.clearDeferredChecks();
+    const { precondition, access } = context;
+    const where = objectCondition(context);
+    const written = new WrittenRows(context);
+    const row = await services.adapter.write({
+      ...planRestore(context, {
+        deleted: trashOf(context).only,
+        where: precondition ? conjunction([where, precondition.where]) : where,
+        expected: precondition?.expected,
+        visible: async () => (await access.tryAuthorize(modelOf(context), 'GET'))?.rows ?? NEVER,
+      }),
+      completed: written.completed,
+    });
+    if (!row) throw (await explainFailure(context, where, services)) ?? new NotFound();
+    const [value] = await written.represent([row]);
+    context.result = { value, row };
+  };
+}
+
+function purgeRow(services: PipelineServices): Stage {
+  return async (context) => {
+    context.clearDeferredChecks();
+    const { precondition } = context;
+    const where = objectCondition(context);
+    const isPurged = await services.adapter.write(
+      planPurge(context, {
+        deleted: trashOf(context).only,
+        where: precondition ? conjunction([where, precondition.where]) : where,
+        expected: precondition?.expected,
+      }),
+    );
+    if (!isPurged) throw (await explainFailure(context, where, services)) ?? new NotFound();
+    context.result = { value: undefined };
+  };
+}
+
+/** Why a deleted object was not written; undefined if it may be now. An object that is not deleted is told only where the grant has it. */
+async function explainFailure(
+  context: RestContext,
+  where: Condition,
+  { adapter, preconditions }: PipelineServices,
+): Promise<Error | undefined> {
+  const trash = trashOf(context);
+  const isThere = (resource: Resource): Promise<boolean> =>
+    adapter.exists({ resource, where, forWriting: true });
+  if (await isThere(trash.only)) {
+    if (!context.precondition) return undefined;
+    return preconditions.explainFailure(context.fork({ resource: trash.only }), where);
+  }
+  return (await isThere(trash.with)) ? new NotDeleted() : new NotFound();
+}
+
+function modelOf({ route }: RestContext): Resource {
+  return resourceOf(route.resource.deleted?.of ?? route.resource);
+}
+
+function trashOf(context: RestContext): NonNullable<Resource['trash']> {
+  const { trash, label } = modelOf(context);
+  if (!trash) throw new Error(`${label} has no trash.`);
+  return trash;
+}
