@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { PageNumberPagination, Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { JsonReader } from '../../src/execution/read/json-reader.js';
+import { RowReader } from '../../src/execution/read/row-reader.js';
 import { DirectStatements } from '../../src/adapters/typeorm/write/direct-statements.js';
-import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { ModelSerializer } from '../../src/features/serialization/model-serializer.js';
 import { startApp } from './start-app.js';
 import type { AppSettings, StartedApp } from './start-app.js';
@@ -122,8 +122,8 @@ describe('a planted difference fails the request, and the end of the application
 
   test('in the row that a write returns', async () => {
     const started = await start();
-    const rowOf = Reflect.get(DirectWriter.prototype, 'rowOf') as (records: unknown) => object;
-    replaceMethod(DirectWriter.prototype, 'rowOf', function (this: DirectWriter, records: unknown) {
+    const rowOf = Reflect.get(RowReader.prototype, 'rowOf') as (records: unknown) => object;
+    replaceMethod(RowReader.prototype, 'rowOf', function (this: object, records: unknown) {
       return { ...rowOf.call(this, records), values: [1, 'planted', 7] };
     });
     expect((await started.client.patch(`${THINGS}1/`, { text: 'd' })).status).toBe(500);
