@@ -12,7 +12,7 @@ import { classOf } from '../metadata/inheritance.js';
 import { constraintError, violatedConstraint } from './constraint-errors.js';
 import { notStored } from './dropped-rows.js';
 import { whereIdentity } from './entity-values.js';
-import { ListenerRelations, LoadedEntities } from './loaded-entities.js';
+import { copyEntity, ListenerRelations, LoadedEntities } from './loaded-entities.js';
 import { NO_ERRORS, notFound, prepared, runHook } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { selectForDeletion } from './row-locks.js';
@@ -78,10 +78,7 @@ export class EntityRestorer {
     const { dialect } = tools;
     this.entities.restoreKey(entity, identity);
     await ListenerRelations.of(resource, metadata)?.load(entity, runner);
-    const loaded = Object.create(
-      Object.getPrototypeOf(entity) as object,
-      Object.getOwnPropertyDescriptors(entity),
-    ) as ObjectLiteral;
+    const loaded = copyEntity(entity);
     await runHook(plan.hooks.before, entity, { runner, dialect });
     await this.assertReferences(plan, identity, runner);
     const own = tools.tables.of(resource).dataSource.getMetadata(classOf(entity, metadata));

@@ -26,7 +26,7 @@ import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { ListenerRelations, LoadedEntities } from './loaded-entities.js';
+import { copyEntity, ListenerRelations, LoadedEntities } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
 import { runHook, NO_ERRORS, notFound, prepared } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
@@ -278,7 +278,6 @@ export class EntityWriter extends StepWriter {
   }
 
   prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined> {
-    if (this.resource.deleted) return Promise.resolve(undefined);
     return new BulkDeletion(this.resource, this.tools).prepare(plans);
   }
 
@@ -288,10 +287,7 @@ export class EntityWriter extends StepWriter {
   ): Promise<boolean> {
     this.entities.restoreKey(entity, identity);
     await this.related?.load(entity, runner);
-    const loaded = Object.create(
-      Object.getPrototypeOf(entity) as object,
-      Object.getOwnPropertyDescriptors(entity),
-    ) as ObjectLiteral;
+    const loaded = copyEntity(entity);
     await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
     await this.remover.remove(entity, { identity, loaded, where }, runner);
     await runHook(hooks.after, entity, { runner, dialect: this.tools.dialect });

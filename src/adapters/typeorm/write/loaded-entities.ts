@@ -150,6 +150,14 @@ export class LoadedEntities {
   }
 }
 
+/** The entity as it was loaded, for listeners: hooks may change the other one. */
+export function copyEntity(entity: ObjectLiteral): ObjectLiteral {
+  return Object.create(
+    Object.getPrototypeOf(entity) as object,
+    Object.getOwnPropertyDescriptors(entity),
+  ) as ObjectLiteral;
+}
+
 function embeddedKeysOf(resource: ResourceSchema, { relations }: EntityMetadata): readonly Column[] {
   return relations
     .filter((relation) => relation.isWithJoinColumn && !relation.isLazy && relation.embeddedMetadata)
