@@ -127,6 +127,8 @@ export class RestContext {
   queryAccess: ReadonlyMap<ResourceSchema, Access | undefined> | undefined = undefined;
   /** Undefined for the model's default representation. */
   shape: ResponseShape | undefined = undefined;
+  /** The view from which the client has selected the fields of `resource`; undefined unless it has. */
+  selectedFrom: Resource | undefined = undefined;
   idempotency: IdempotentRequest | undefined = undefined;
   /** The condition that the written row must meet. */
   precondition: Precondition | undefined = undefined;

@@ -237,6 +237,15 @@ onEachDatabase('fields that a client chooses', (database) => {
     );
   });
 
+  test('do not change which filters are misspelt', async () => {
+    const refused = {
+      status: 400,
+      json: { name__gtee: [expect.stringMatching(/^There is no such filter\. /)] },
+    };
+    for (const query of ['', '&fields=id', '&omit=name'])
+      expect(await started.client.get(`/rest/v1/cf/cfshop/?name__gtee=1${query}`)).toMatchObject(refused);
+  });
+
   test('are all that is read, and nothing is computed that is not shown', async () => {
     expect(await text('cfthing/?fields=id')).toBe('[{"id":1},{"id":2}]');
     expect(

@@ -166,10 +166,18 @@ class Nobody implements Permission {
   }
 }
 
-@Restify({ app: 'co', bulk: true })
+@Restify({ app: 'co', bulk: true, through: { tags: { permissions: [Nobody] } } })
 @Entity('co_shelf')
 class CoShelf {
   @PrimaryGeneratedColumn() id: number;
+  @ManyToMany(() => CoTag)
+  @JoinTable({
+    name: 'co_pin',
+    joinColumn: { name: 'shelfId' },
+    inverseJoinColumn: { name: 'tagId' },
+    synchronize: false,
+  })
+  tags: Relation<CoTag[]>;
 }
 
 @Restify({ app: 'co', permissions: [Nobody] })
@@ -177,6 +185,15 @@ class CoShelf {
 class CoSecret {
   @PrimaryGeneratedColumn() id: number;
   @ManyToOne(() => CoShelf, { onDelete: 'RESTRICT' }) shelf: Relation<CoShelf>;
+}
+
+/** Has the URLs of a many-to-many alone. */
+@Entity('co_pin')
+@Unique('co_pin_pair', ['shelf', 'tag'])
+class CoPin {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => CoShelf, { nullable: false, onDelete: 'RESTRICT' }) shelf: Relation<CoShelf>;
+  @ManyToOne(() => CoTag, { nullable: false }) tag: Relation<CoTag>;
 }
 
 @Restify('co')
@@ -213,6 +230,7 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
         CoPage,
         CoShelf,
         CoSecret,
+        CoPin,
         CoVolume,
       ],
       database,
@@ -415,12 +433,14 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
   test('a deletion that rows restrict names no model that the caller may not view', async () => {
     const { client, dataSource } = started;
     const { id } = (await client.post(`${CO}/coshelf/`, {})).json as { id: number };
-    await dataSource.manager.insert(CoSecret, { shelf: { id } });
+    await dataSource.manager.insert(CoPin, { shelf: { id }, tag: { id: 1 } });
     const told = async (): Promise<readonly unknown[]> => [
       seen(await client.delete(`${CO}/coshelf/${id}/`)),
       seen(await client.delete(`${CO}/coshelf/?keys=${id}`)),
     ];
     const other = [409, { detail: 'This object cannot be deleted: other objects still refer to it.' }];
+    expect(await told()).toEqual([other, other]);
+    await dataSource.manager.insert(CoSecret, { shelf: { id } });
     expect(await told()).toEqual([other, other]);
     await dataSource.manager.insert(CoVolume, { shelf: { id } });
     const named = [

@@ -95,7 +95,10 @@ export class FieldSelector {
       forWriting: !context.isReading,
       requester: context.requester,
     });
-    if (isReading) context.resource = shape.resource;
+    if (isReading) {
+      context.selectedFrom = resource;
+      context.resource = shape.resource;
+    }
     context.shape = toResponseShape(shape, expander, chooseFields(resource, choice));
   }
 

@@ -29,11 +29,15 @@ const MAX_NAME = 100;
 /**
  * Throws 400 for a parameter `<field>__<rest>` of a list that nothing reads, where the caller may read the field: a misspelt
  * lookup must not return all rows. `resource` is the model as the caller may query it, so that the error is the same
- * whether a filter of that name is hidden, undeclared or impossible. Does nothing without the field filter, or with a
+ * whether a filter of that name is hidden, undeclared or impossible; `fieldsByName` has its fields, selected or not. Does nothing without the field filter, or with a
  * backend that does not declare its parameters.
  */
-function rejectUnknownFilters(parameters: ReadonlyMap<string, string>, resource: Resource): void {
-  const { filterTerms, fieldsByName } = resource;
+function rejectUnknownFilters(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+  fieldsByName: Resource['fieldsByName'],
+): void {
+  const { filterTerms } = resource;
   const suspects = [...parameters.keys()].filter(
     (name) => !filterTerms.has(name) && fieldsByName.get(fieldOf(name))?.readable === true,
   );
@@ -128,7 +132,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
       return [];
     const parameters = foldLists(given, resource);
     rejectUnknownParameters(parameters, resource, true);
-    rejectUnknownFilters(parameters, resource);
+    rejectUnknownFilters(parameters, resource, (context.selectedFrom ?? resource).fieldsByName);
     return runFilterBackends(
       resource.backends,
       {

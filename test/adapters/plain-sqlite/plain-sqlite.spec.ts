@@ -1,4 +1,4 @@
-// @tags core
+// @tags nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

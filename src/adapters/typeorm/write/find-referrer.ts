@@ -71,9 +71,9 @@ function changedColumns({ resource, values }: UpdatePlan): ReadonlySet<unknown> 
 }
 
 /**
- * The model that still refers to a row whose deletion or change the database has rejected, as `<app>.<model>`, or the table's
- * entity if it is not served. Queried after the rejection, for every restricting foreign key to this table. A model
- * that the caller may not view is never named.
+ * The model that still refers to a row whose deletion or change the database has rejected, as `<app>.<model>`, or the
+ * table's entity if it is not served. Queried after the rejection, for every restricting foreign key to this table. A model
+ * that the caller may not view, or that is served by a many-to-many alone, is never named.
  */
 async function findReferrer(
   plan: DeletePlan | UpdatePlan,
@@ -90,9 +90,12 @@ async function findReferrer(
       if (changed && !key.referencedColumns.some(({ databaseName }) => changed.has(databaseName))) continue;
       if (!restricts(key, plan.kind) && !named.has(metadata.tableName)) continue;
       if (!(await hasReferrer(plan, { metadata, key }, tools))) continue;
-      const served = servedAs(metadata, tools);
-      if (!served) return metadata.targetName === '' ? undefined : metadata.targetName;
-      if (await plan.mayView(served)) return served.id;
+      const onTable = [...tools.resources].filter(
+        (each) => tools.tables.of(each).metadata.tablePath === metadata.tablePath,
+      );
+      if (onTable.length === 0) return metadata.targetName === '' ? undefined : metadata.targetName;
+      const served = servedAs(metadata, onTable, tools);
+      if (served && (await plan.mayView(served))) return served.id;
     }
   }
   return undefined;
@@ -134,8 +137,11 @@ async function restrictingKeys(
 }
 
 /** The entity's own resource, or that of another entity in the same table; of a join table without an entity, its pairs. */
-function servedAs(metadata: EntityMetadata, { resources, tables }: WriterTools): ResourceSchema | undefined {
-  const onTable = [...resources].filter((each) => tables.of(each).metadata.tablePath === metadata.tablePath);
+function servedAs(
+  metadata: EntityMetadata,
+  onTable: readonly ResourceSchema[],
+  { tables }: WriterTools,
+): ResourceSchema | undefined {
   const served = onTable.filter(({ registered }) => registered);
   return (
     served.find((each) => tables.of(each).metadata === metadata) ??
