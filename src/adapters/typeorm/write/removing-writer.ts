@@ -18,7 +18,7 @@ import type { Written } from '../../../execution/connection/connection-manager.j
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { selectForDeletion } from './row-locks.js';
-import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared } from './row-writer.js';
 import { writeAlone } from './step-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 
@@ -141,8 +141,9 @@ export class RemovingWriter implements RowWriter {
     const { identity } = this.resource;
     const row = conjunction(identity.map((column, index) => equals(column, key[index] ?? null)));
     if ((await this.count(this.deletion(row), runner)) > 0) return true;
-    // A policy of the table keeps it, or its key is not found as it is read.
-    return writeWithin(await this.others.prepareDelete(plan), runner);
+    // It went with a row that was deleted before in this transaction, a policy of the table keeps it, or its key is not found as it is read.
+    const { missing, write } = await (await this.others.prepareDelete(plan)).prepare(runner);
+    return missing || write();
   }
 
   /** Runs a deletion, and returns the number of rows that it has deleted. */
