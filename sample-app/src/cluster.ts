@@ -13,8 +13,10 @@ async function primary(): Promise<void> {
   );
   const rows = isSeeded(process.env);
   const written = await prepareDatabase(process.env, rows);
+  const exitCode = new Supervisor(settings, process.env.PGAPPNAME ?? 'sample-app').run();
+  // Once it handles signals: whoever reads this may send one.
   if (rows) logSeeding(written);
-  process.exitCode = await new Supervisor(settings, process.env.PGAPPNAME ?? 'sample-app').run();
+  process.exitCode = await exitCode;
 }
 
 /** Runs a worker, which disconnects from the primary at its end, because the IPC channel would keep the process alive. */
