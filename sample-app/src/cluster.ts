@@ -14,7 +14,7 @@ async function primary(): Promise<void> {
   const rows = isSeeded(process.env);
   const written = await prepareDatabase(process.env, rows);
   const exitCode = new Supervisor(settings, process.env.PGAPPNAME ?? 'sample-app').run();
-  // Once it handles signals: whoever reads this may send one.
+  // Logged once signals are handled, because a reader of the log may send one.
   if (rows) logSeeding(written);
   process.exitCode = await exitCode;
 }
