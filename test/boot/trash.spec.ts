@@ -1,8 +1,21 @@
 // @tags nest
 import { expect, test } from '@jest/globals';
-import { Action, restify, RestifyController } from 'nestjs-restify';
+import {
+  Action,
+  allow,
+  anyOf,
+  deny,
+  IsAdmin,
+  IsAuthenticated,
+  ModelPermissions,
+  not,
+  restify,
+  RestifyController,
+} from 'nestjs-restify';
+import type { AccessContext, Denial, Grant, Permission } from 'nestjs-restify';
 import { Column, DeleteDateColumn, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
+import { startApp } from '../support/start-app.js';
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
 
 @Entity('boot_binned')
@@ -42,6 +55,32 @@ test('a relation or an action at the URL of an operation refuses to start', asyn
     'TakenController.restore: its URL is that of the operation "restore" on deleted objects of Taken. Give it another name, or leave \'restore\' out of the operations.',
     'Taken.purge: its URL is that of the operation "purge" on deleted objects of Taken. Give it another name, or leave \'purge\' out of the operations.',
   ]);
+});
+
+class ByMethod implements Permission {
+  decide({ method }: AccessContext): Grant | Denial {
+    return method === 'GET' ? allow() : deny();
+  }
+}
+
+class OwnRights extends ModelPermissions {}
+
+class Deciding implements Permission {
+  readonly decidesOnDeleted = true;
+
+  decide({ operation }: AccessContext): Grant | Denial {
+    return operation === undefined ? allow() : deny();
+  }
+}
+
+test('a permission class that may decide by the method alone refuses to start, and one that says that it does not starts', async () => {
+  const permissions = [IsAuthenticated, anyOf(IsAdmin, not(ByMethod)), OwnRights, Deciding];
+  declareUnchecked(Binned, { app: 'boot', trash: true, exclude: ['deleted'], permissions });
+  const message = (name: string): string =>
+    `Binned.trash: the permission class ${name} does not say that it decides on deleted objects: whoever may GET, PATCH and DELETE would list, restore and purge them. Take account of "operation" in its decide(), and declare readonly decidesOnDeleted = true in the class.`;
+  expect(await problemsOf({ entities: [Binned] })).toEqual([message('ByMethod'), message('OwnRights')]);
+  declareUnchecked(Binned, { app: 'boot', trash: true, exclude: ['deleted'], permissions: [Deciding] });
+  await (await startApp({ entities: [Binned] })).close();
 });
 
 test.each([

@@ -1,4 +1,4 @@
-// @tags db nest
+// @tags db http nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import {
   allow,
@@ -30,6 +30,8 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** Ann may do everything; Bob only with what is his; others only what is not about deleted objects. */
 class BackRules implements Permission {
+  readonly decidesOnDeleted = true;
+
   decide({ actor, operation }: AccessContext): Grant | Denial {
     const { name } = (actor ?? {}) as { readonly name?: string };
     if (name === 'ann') return allow();

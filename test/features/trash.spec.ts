@@ -1,4 +1,4 @@
-// @tags db nest
+// @tags db http nest
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { allow, basic, deny, ModelPermissions, Restify, RestifyResources, where } from 'nestjs-restify';
 import type { AccessContext, Denial, Grant, Permission } from 'nestjs-restify';
@@ -18,6 +18,8 @@ import type { StartedApp } from '../support/start-app.js';
 
 /** Everybody reads, and only Ann reads deleted objects; Bob those of his own. */
 class TrashRules implements Permission {
+  readonly decidesOnDeleted = true;
+
   decide({ actor, operation }: AccessContext): Grant | Denial {
     const { name } = (actor ?? {}) as { readonly name?: string };
     if (operation === undefined || name === 'ann') return allow();

@@ -1,3 +1,4 @@
+import type { CompiledPermission } from '../../core/contracts/permission.js';
 import { TRASH_OPERATIONS } from '../../core/schema/operation.js';
 import type { OperationName } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
@@ -22,6 +23,7 @@ export function* verifyTrash(
       resource,
       own.map(({ declaration }) => declaration),
     );
+    yield* permissionProblems(resource);
   }
   for (const resource of all) yield* parameterProblems(resource);
 }
@@ -51,6 +53,32 @@ function* optionProblems({ declaration, entity }: EntityDeclaration): Problems {
       'the operations of the model leave out all operations on deleted objects',
       `Add ${TRASH_OPERATIONS.map((operation) => `'${operation}'`).join(', ')} to its operations, or leave trash out.`,
     );
+}
+
+/** Rejects permission classes that may decide by the method alone: who may change an object may not for that restore it. */
+function* permissionProblems({ label, trash, permission }: Resource): Problems {
+  for (const name of trash ? new Set(undecidedClasses(permission)) : [])
+    yield problem(
+      `${label}.trash`,
+      `the permission class ${name} does not say that it decides on deleted objects: whoever may GET, PATCH and DELETE would list, restore and purge them`,
+      `Take account of "operation" in its decide(), and declare readonly decidesOnDeleted = true in the class.`,
+    );
+}
+
+/** Of permissions of the application, whose class is known by its name. */
+function undecidedClasses(permission: CompiledPermission): readonly string[] {
+  switch (permission.kind) {
+    case 'anyone':
+      return [];
+    case 'one':
+      return permission.source === undefined || permission.permission.decidesOnDeleted === true
+        ? []
+        : [permission.source];
+    case 'not':
+      return undecidedClasses(permission.permission);
+    default:
+      return permission.permissions.flatMap(undecidedClasses);
+  }
 }
 
 /** Rejects a relation or an action whose URL is that of an operation on deleted objects. */

@@ -8,7 +8,7 @@ export interface AccessContext {
   readonly actor: Actor;
   /** The method as the client sent it, with HEAD as GET. It may be one that the URL does not support. */
   readonly method: string;
-  /** What the request does with deleted objects, if it does: `method` is then GET, PATCH or DELETE. A permission that ignores it decides as for these. */
+  /** What the request does with deleted objects, if it does: `method` is then GET, PATCH or DELETE. */
   readonly operation?: TrashOperation | undefined;
   /** The resource to authorize: on a nested URL the child or the through model (contract 8.1). */
   readonly resource: ResourceSchema;
@@ -59,6 +59,8 @@ export interface Denial {
  * ```
  */
 export interface Permission {
+  /** States that `decide` takes account of `operation`. A model with `trash` does not start with a class of the application without it. */
+  readonly decidesOnDeleted?: boolean;
   decide(context: AccessContext): Grant | Denial | Promise<Grant | Denial>;
 }
 
