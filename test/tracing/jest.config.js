@@ -22,6 +22,7 @@ const SPECS = [
   'operations',
   'overrides',
   'through-objects',
+  'trash-beside-features',
   'wrapped-handlers',
 ];
 /** Under Sentry, which uses OpenTelemetry: those with methods of the application. */

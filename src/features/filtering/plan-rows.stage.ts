@@ -131,7 +131,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
     if (given.size === 0 && resource.backends.every(({ constructor }) => NEED_PARAMETERS.has(constructor)))
       return [];
     const parameters = foldLists(given, resource);
-    rejectUnknownParameters(parameters, resource, true);
+    rejectUnknownParameters(parameters, resource, 'list');
     rejectUnknownFilters(parameters, resource, (context.selectedFrom ?? resource).fieldsByName);
     return runFilterBackends(
       resource.backends,

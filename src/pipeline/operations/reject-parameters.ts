@@ -27,7 +27,8 @@ export function rejectParameters({ strict }: Resource): readonly Stage[] {
   return [
     (context) =>
       mapMaybe(context.parameters(), (parameters) => {
-        rejectUnknownParameters(foldLists(parameters, context.resource), context.resource, false);
+        const { resource, isReading } = context;
+        rejectUnknownParameters(foldLists(parameters, resource), resource, isReading ? 'object' : 'nothing');
       }),
   ];
 }

@@ -43,8 +43,7 @@ function deferDeletedCheck(services: PipelineServices): Stage {
   return (context) => {
     const where = objectCondition(context);
     context.defer(async () => {
-      const error = await explainFailure(context, where, services);
-      if (error) throw error;
+      await services.preconditions.assertMet(await selectDeleted(context, where, services), where);
     });
   };
 }
@@ -65,7 +64,7 @@ function restoreRow(services: PipelineServices): Stage {
       }),
       completed: written.completed,
     });
-    if (!row) throw (await explainFailure(context, where, services)) ?? new NotFound();
+    if (!row) throw await explainFailure(context, where, services);
     const [value] = await written.represent([row]);
     context.result = { value, row };
   };
@@ -83,25 +82,31 @@ function purgeRow(services: PipelineServices): Stage {
         expected: precondition?.expected,
       }),
     );
-    if (!isPurged) throw (await explainFailure(context, where, services)) ?? new NotFound();
+    if (!isPurged) throw await explainFailure(context, where, services);
     context.result = { value: undefined };
   };
 }
 
-/** Why a deleted object was not written; undefined if it may be now. An object that is not deleted is told only where the grant has it. */
+/** Why a deleted object was not written. */
 async function explainFailure(
   context: RestContext,
   where: Condition,
-  { adapter, preconditions }: PipelineServices,
-): Promise<Error | undefined> {
+  services: PipelineServices,
+): Promise<Error> {
+  return services.preconditions.explainFailure(await selectDeleted(context, where, services), where);
+}
+
+/** The context of the deleted object. Throws 404, and 409 for an object that is not deleted, where the grant has it. */
+async function selectDeleted(
+  context: RestContext,
+  where: Condition,
+  { adapter }: PipelineServices,
+): Promise<RestContext> {
   const trash = trashOf(context);
   const isThere = (resource: Resource): Promise<boolean> =>
     adapter.exists({ resource, where, forWriting: true });
-  if (await isThere(trash.only)) {
-    if (!context.precondition) return undefined;
-    return preconditions.explainFailure(context.fork({ resource: trash.only }), where);
-  }
-  return (await isThere(trash.with)) ? new NotDeleted() : new NotFound();
+  if (await isThere(trash.only)) return context.fork({ resource: trash.only });
+  throw (await isThere(trash.with)) ? new NotDeleted() : new NotFound();
 }
 
 function modelOf({ route }: RestContext): Resource {

@@ -14,11 +14,13 @@ import { isRepeated, parametersFrom, parameterValues } from './parse-query-strin
 export function rejectUnknownParameters(
   parameters: ReadonlyMap<string, string>,
   resource: Resource,
-  isList: boolean,
+  reads: 'list' | 'object' | 'nothing',
 ): void {
-  rejectParametersExcept(parameters, resource.strict, () =>
-    isList ? listParameters(resource) : [...bulkParameters(resource), ...commonParameters(resource)],
-  );
+  rejectParametersExcept(parameters, resource.strict, () => {
+    if (reads === 'list') return listParameters(resource);
+    const trash = reads === 'object' ? trashParameters(resource) : [];
+    return [...bulkParameters(resource), ...commonParameters(resource), ...trash];
+  });
 }
 
 /** The parameters that a list reads. */
@@ -27,6 +29,7 @@ export function listParameters(resource: Resource): readonly string[] {
     ...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
     ...(resource.pagination?.parameters() ?? []),
     ...commonParameters(resource),
+    ...trashParameters(resource),
   ];
 }
 
@@ -34,7 +37,6 @@ function commonParameters(resource: Resource): readonly string[] {
   return [
     ...fieldSelectionParameters(resource.shape),
     ...(resource.renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
-    ...trashParameters(resource),
   ];
 }
 
