@@ -2,7 +2,7 @@ import { parameterName } from './resource-schema.js';
 import type { ResourceSchema } from './resource-schema.js';
 
 /** The query parameter of reads that shows deleted objects. */
-export const DELETED_PARAMETER = 'deleted';
+const DELETED_PARAMETER = 'deleted';
 
 interface ModelWithTrash extends Pick<ResourceSchema, 'renamed' | 'operations'> {
   readonly trash: object | undefined;

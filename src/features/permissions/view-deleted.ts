@@ -3,9 +3,8 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import { conjunction } from '../../core/query/condition.js';
 import { servedMethod } from '../../core/schema/operation.js';
-import { parameterName } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { DELETED_PARAMETER } from '../../core/schema/trash.js';
+import { trashParameters } from '../../core/schema/trash.js';
 import { DELETED_ROWS } from '../../core/schema/operation.js';
 import { parseQueryString } from '../../request/parse/parse-query-string.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -20,10 +19,11 @@ export function viewToAuthorize(context: RestContext, method: string): Resource 
   const { resource } = route;
   const operation = route.operations.get('GET');
   const reads = operation === 'list' || operation === 'retrieve';
-  if (!resource.trash || !reads || servedMethod(method) !== 'GET') return resource;
+  const [name] = trashParameters(resource);
+  if (!resource.trash || name === undefined || !reads || servedMethod(method) !== 'GET') return resource;
   const parameters = exchange ? receivedParameters(exchange.query) : input.parameters();
   if (!(parameters instanceof Map)) return resource;
-  const value: unknown = parameters.get(parameterName(DELETED_PARAMETER, resource));
+  const value: unknown = parameters.get(name);
   const rows = DELETED_ROWS.find((each) => each === value);
   return rows ? resource.trash[rows] : resource;
 }
