@@ -34,6 +34,7 @@ export function compileFeatures(
   shell.description = options.description ?? '';
   shell.returnDeleted = options.returnDeleted;
   shell.trash = options.trash === true ? createTrash(shell) : undefined;
+  shell.mergePatch = options.mergePatch === true;
   shell.strict = options.strict !== false;
   shell.strictWrites = options.strict === 'writes';
   shell.listenerRelations = options.listenerRelations ?? [];

@@ -66,6 +66,7 @@ export function createBuilder(
     description: '',
     returnDeleted: false,
     trash: undefined,
+    mergePatch: false,
     strict: false,
     strictWrites: false,
   };

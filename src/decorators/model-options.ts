@@ -96,6 +96,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `idempotency` | a repeated POST with the same `Idempotency-Key` is executed once; `false` overrides the prefix |
  * | `returnDeleted` | DELETE responds 200 with the deleted object instead of 204 |
  * | `trash` | of an entity with `@DeleteDateColumn`: clients list deleted objects by `deleted=only`, restore and purge them |
+ * | `mergePatch` | PATCH of one object also takes `application/merge-patch+json`, which merges into JSON columns |
  * | `strict` | unknown body fields and query parameters are errors; with `writes`, so are fields that a grant does not let the caller write |
  * | `serializer` | replaces the generated serializer |
  * | `permissions` | permission classes and expressions; all of them must grant access |
@@ -146,6 +147,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly returnDeleted?: boolean;
   /** Whether clients list deleted objects by `deleted=only`, restore and purge them. The entity needs a `@DeleteDateColumn`. Default: false. */
   readonly trash?: boolean;
+  /** Whether PATCH of one object takes `application/merge-patch+json` (RFC 7396) beside `application/json`. Default: false. */
+  readonly mergePatch?: boolean;
   readonly strict?: boolean | 'writes';
   readonly serializer?: InjectableClass<Serializer>;
   readonly permissions?: readonly PermissionExpression[];
@@ -174,6 +177,7 @@ export type ThroughOptions = Omit<
   | 'listenerRelations'
   | 'computed'
   | 'trash'
+  | 'mergePatch'
   | 'through'
 >;
 

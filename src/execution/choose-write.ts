@@ -65,6 +65,7 @@ export interface LiveWrite {
   readonly hooks: LiveDeletion['hooks'];
   readonly expected?: unknown;
   readonly errorsOfStored?: unknown;
+  readonly merges?: boolean | undefined;
   readonly errors: FieldErrors;
 }
 
@@ -88,6 +89,7 @@ export function chooseWrite(
   if (plan.completed) return LIVE_CHOICES.completed;
   if (plan.hooks.before || plan.hooks.after) return LIVE_CHOICES.hook;
   if (plan.errorsOfStored) return LIVE_CHOICES.stored;
+  if (plan.merges) return LIVE_CHOICES.merge;
   if (subscriber !== undefined) return choiceOf(LIVE_CAUSES.subscriber, subscriber);
   for (const _ in plan.errors) return LIVE_CHOICES.errors;
   return plan.expected ? LIVE_CHOICES.expectation : choice;

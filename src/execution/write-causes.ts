@@ -167,6 +167,11 @@ export const LIVE_CAUSES = {
     what: "in a model with [`strict: 'writes'`](declaring.md#strict), a body with a field that the caller may not write",
     because: 'Values of the body are compared with the locked row.',
   },
+  merge: {
+    of: 'changes',
+    what: 'an [`application/merge-patch+json`](declaring.md#mergepatch) body',
+    because: 'Its JSON is merged into that of the locked row.',
+  },
   'expected-deletion': {
     lane: 'locked',
     of: 'all deletions',

@@ -86,6 +86,7 @@ function resourceOf(
     description: '',
     returnDeleted: false,
     trash: undefined,
+    mergePatch: false,
     strict: false,
     strictWrites: false,
   };

@@ -2,9 +2,9 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ErrorContext } from '../core/contracts/errors.js';
 import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import { JSON_MEDIA_TYPE } from '../core/contracts/renderer.js';
 import type { Actor } from '../core/schema/caller.js';
 import { servedMethod } from '../core/schema/operation.js';
+import { patchTypesOf } from '../core/schema/route.js';
 import { errorResponse } from '../request/response/error-response.js';
 import type { ErrorOrigin, ErrorResponse } from '../request/response/error-response.js';
 import { valueResponse } from '../request/response/rest-response.js';
@@ -61,7 +61,10 @@ export class ResponseSender {
     if (response.status !== 415 || exchange.method !== 'PATCH') return response;
     const { location } = this.states.getState(exchange);
     if (location.kind !== 'route' || location.match.route.actions.has('PATCH')) return response;
-    return { ...response, headers: { ...response.headers, 'Accept-Patch': JSON_MEDIA_TYPE } };
+    return {
+      ...response,
+      headers: { ...response.headers, 'Accept-Patch': patchTypesOf(location.match.route).join(', ') },
+    };
   }
 
   /** A stream that fails has closed the connection, so its error can only be reported. */

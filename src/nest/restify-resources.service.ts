@@ -52,6 +52,8 @@ export interface ActorOperations {
   retrieve(pk: KeyInput): Promise<Representation>;
   update(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
   partialUpdate(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
+  /** As `partialUpdate`, but merges objects into the values of JSON columns (RFC 7396), also without the option `mergePatch`. */
+  mergePatch(pk: KeyInput, patch: Readonly<Record<string, unknown>>): Promise<Representation>;
   destroy(pk: KeyInput): Promise<void>;
   /** Restores a deleted object of a model with `trash`. */
   restore(pk: KeyInput): Promise<Representation>;
@@ -181,6 +183,8 @@ function operationsAt(place: ServedResource): ActorOperations {
     retrieve: async (pk) => (await run('retrieve', { pk })) as Representation,
     update: async (pk, body) => (await run('update', { pk, body })) as Representation,
     partialUpdate: async (pk, body) => (await run('partialUpdate', { pk, body })) as Representation,
+    mergePatch: async (pk, body) =>
+      (await run('partialUpdate', { pk, body, merges: true })) as Representation,
     destroy: async (pk) => {
       await run('destroy', { pk });
     },
@@ -194,6 +198,8 @@ function operationsAt(place: ServedResource): ActorOperations {
 interface OperationCall {
   readonly pk?: KeyInput;
   readonly body?: Readonly<Record<string, unknown>>;
+  /** Whether the body is a merge patch. */
+  readonly merges?: boolean;
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
@@ -201,14 +207,14 @@ interface OperationCall {
 async function begin(
   { operations, base, actor, routes, parentPk }: ServedResource,
   operation: Operation,
-  { pk, body = {}, parameters = {} }: OperationCall,
+  { pk, body = {}, merges, parameters = {} }: OperationCall,
 ): Promise<RestContext> {
   const method = METHOD_OF[operation];
   const route = routes.find(
     (each) => [...each.operations.values()].includes(operation) && !isOfMany(each, operation),
   );
   if (!route) throw new MethodNotAllowed(method);
-  const input = { parameters: () => new Map(Object.entries(parameters)), body: () => body };
+  const input = { parameters: () => new Map(Object.entries(parameters)), body: () => body, merges };
   const context = new RestContext({ route, base, method, input });
   context.actor = actor;
   return operations.begin(context, () => {

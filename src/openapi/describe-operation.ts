@@ -1,6 +1,7 @@
 import type { BulkOperation } from '../core/contracts/bulk.js';
 import type { Operation as OperationName } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
+import { patchTypesOf } from '../core/schema/route.js';
 import type { Route } from '../core/schema/route.js';
 import { keyFieldsOf } from '../request/plan/key-fields.js';
 import { givenFields } from '../request/plan/plan-write.js';
@@ -121,7 +122,9 @@ function requestBodyOf(
         : schema;
     const accepted: Schema =
       amount === 'one' ? schema : { anyOf: [schema, schemaOfAmount(item, 'many', resource)] };
-    return { requestBody: { required, content: { [JSON_TYPE]: { schema: accepted } } } };
+    const types = operation === 'partialUpdate' && amount === 'one' ? patchTypesOf(route) : [JSON_TYPE];
+    const content = Object.fromEntries(types.map((type) => [type, { schema: accepted }]));
+    return { requestBody: { required, content } };
   }
   // The application describes the body of its own methods.
   return operation === undefined && method !== 'GET' && method !== 'DELETE'

@@ -5,6 +5,7 @@ import {
   UnsupportedContentCoding,
   UnsupportedMediaType,
 } from '../core/errors/http-exceptions.js';
+import { JSON_MEDIA_TYPE, MERGE_PATCH_MEDIA_TYPE } from '../core/contracts/renderer.js';
 import { BODY_DEPTH } from '../core/schema/limits.js';
 import { acceptsJson } from '../core/schema/field.js';
 import { keepNumbers } from '../core/values/exact-numbers.js';
@@ -27,6 +28,8 @@ export interface RequestInput {
   parameters(): MaybePromise<ReadonlyMap<string, string>>;
   /** Throws 400, 413 and 415. */
   body(): MaybePromise<JsonObject>;
+  /** Whether the body is a merge patch, whose JSON is merged into the stored one. */
+  readonly merges?: boolean | undefined;
   /** The body, which may be a list; undefined if the model accepts one object only. */
   readonly items?: (() => MaybePromise<JsonObject | readonly unknown[]>) | undefined;
 }
@@ -43,6 +46,15 @@ export class HttpInput implements RequestInput {
     private readonly resource: Resource,
   ) {
     this.items = resource.bulk ? () => (this.list ??= this.readItems()) : undefined;
+  }
+
+  get merges(): boolean {
+    const { exchange, resource } = this;
+    return (
+      resource.mergePatch &&
+      exchange.method === 'PATCH' &&
+      isJsonType(exchange.header('content-type'), MERGE_PATCH_MEDIA_TYPE)
+    );
   }
 
   parameters(): MaybePromise<ReadonlyMap<string, string>> {
@@ -62,7 +74,10 @@ export class HttpInput implements RequestInput {
   private readObject(): MaybePromise<JsonObject> {
     return mapMaybe(this.receivedBody(), (received) => {
       const { piping } = this.resource;
-      const body = readJsonObject(received, this.exchange.header('content-type'));
+      const body = readJsonObject(
+        received,
+        this.merges ? JSON_MEDIA_TYPE : this.exchange.header('content-type'),
+      );
       return piping
         ? mapMaybe(piping.transform(body, 'body'), (piped) => pipedBody(piped, this.resource))
         : body;
@@ -71,7 +86,8 @@ export class HttpInput implements RequestInput {
 
   /** Read once from the exchange: a stream cannot be read twice. The values of JSON columns keep the texts of their numbers. */
   receivedBody(): MaybePromise<ReceivedBody> {
-    return (this.received ??= mapMaybe(this.exchange.body(), (body) => {
+    return (this.received ??= mapMaybe(this.exchange.body(), (sent) => {
+      const body = this.merges ? readPatch(sent) : sent;
       if (body.kind === 'value' && body.text && acceptsJson(this.resource.fields)) {
         const text = body.text();
         if (text !== undefined) keepNumbers(body.value, text);
@@ -95,6 +111,13 @@ export class HttpInput implements RequestInput {
     for (const item of body) items.push(await piped(item));
     return items;
   }
+}
+
+/** The body of a merge patch, which no parser has read. */
+function readPatch(body: ReceivedBody): ReceivedBody {
+  if (body.kind !== 'unsupported' || body.patch === undefined) return body;
+  const { patch } = body;
+  return { kind: 'value', value: parseJsonBody(patch), text: () => patch };
 }
 
 async function pipedParameters(
@@ -157,10 +180,10 @@ export function readJsonValue(body: ReceivedBody): unknown {
   return value;
 }
 
-/** `application/json`, with no charset other than utf-8. */
-export function isJsonType(contentType: string | undefined): boolean {
+/** Whether a body is of a JSON type, with no charset other than utf-8. */
+export function isJsonType(contentType: string | undefined, expected = JSON_MEDIA_TYPE): boolean {
   const [type = '', ...parameters] = (contentType ?? '').split(';');
-  if (type.trim().toLowerCase() !== 'application/json') return false;
+  if (type.trim().toLowerCase() !== expected) return false;
   return parameters.every((parameter) => {
     const [name = '', value = ''] = parameter.split('=');
     return name.trim().toLowerCase() !== 'charset' || /^"?utf-?8"?$/i.test(value.trim());

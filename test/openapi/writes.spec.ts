@@ -37,7 +37,7 @@ class Cell {
   @Column({ length: 10 }) value: string;
 }
 
-@Restify({ app: 'wr', conditional: { require: true }, cacheControl: 'private, max-age=5' })
+@Restify({ app: 'wr', mergePatch: true, conditional: { require: true }, cacheControl: 'private, max-age=5' })
 @Entity()
 class Stated {
   @PrimaryGeneratedColumn() id: number;
@@ -123,6 +123,19 @@ describe('writes', () => {
       required: ['row', 'col'],
       additionalProperties: false,
     });
+  });
+
+  test('of a model with `mergePatch` name its media type in PATCH of one object alone', () => {
+    const typesOf = (path: string, method: 'post' | 'patch' | 'put'): readonly string[] =>
+      Object.keys(document.paths[path]?.[method]?.requestBody?.content ?? {});
+    const object = '/rest/v1/wr/stated/{pk}';
+    expect(typesOf(object, 'patch')).toEqual(['application/json', 'application/merge-patch+json']);
+    for (const types of [
+      typesOf(object, 'put'),
+      typesOf('/rest/v1/wr/stated', 'post'),
+      typesOf('/rest/v1/wr/many/{pk}', 'patch'),
+    ])
+      expect(types).toEqual(['application/json']);
   });
 
   test('of one object, and its readings, tell of its state and of caches', () => {

@@ -241,6 +241,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   bulk: late(bulk),
   serializer: early(aClass),
   trash: early(flag),
+  mergePatch: early(flag),
   through: early(plainObject),
 };
 

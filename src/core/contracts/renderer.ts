@@ -2,6 +2,8 @@ import type { Representation } from './serializer.js';
 
 /** The media type of bodies. */
 export const JSON_MEDIA_TYPE = 'application/json';
+/** RFC 7396. */
+export const MERGE_PATCH_MEDIA_TYPE = 'application/merge-patch+json';
 
 /** The media type of errors with `errorFormat: 'problem'` (RFC 9457). */
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';

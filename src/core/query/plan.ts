@@ -253,6 +253,8 @@ export interface UpdatePlan extends WrittenRow {
   readonly after: Condition;
   /** The fields that the URL sets. */
   readonly given: ReadonlySet<string>;
+  /** Whether objects for JSON columns are merged into those of the locked row (RFC 7396). */
+  readonly merges?: boolean | undefined;
   /** Further errors of the body, by the locked row in the view of the plan. */
   readonly errorsOfStored?: ((stored: Row) => FieldErrors) | undefined;
   readonly mayView: ViewCheck;

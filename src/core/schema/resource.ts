@@ -65,6 +65,8 @@ export interface Resource extends ResourceSchema {
   readonly returnDeleted: boolean;
   /** Its views on deleted objects; undefined if clients do not reach these. */
   readonly trash: Trash | undefined;
+  /** Whether PATCH of one object takes merge patches. */
+  readonly mergePatch: boolean;
 }
 
 /** The views of a model on its deleted objects, which have the date of their deletion. */

@@ -1,3 +1,4 @@
+import { JSON_MEDIA_TYPE, MERGE_PATCH_MEDIA_TYPE } from '../contracts/renderer.js';
 import type { Json } from '../errors/rest-exception.js';
 import type { RouteAction } from './action.js';
 import type { Method, Operation } from './operation.js';
@@ -30,6 +31,14 @@ export interface Route {
   readonly allow: string;
   /** `polls-question-list`; for a nested one `question-choices-list` (contract 9.3). */
   readonly name: string;
+}
+
+/** The media types of a PATCH of this URL; the other methods take JSON alone. */
+export function patchTypesOf({ kind, resource, operations, actions }: Route): readonly string[] {
+  const isOfOne = kind === 'object' || kind === 'through-object';
+  return resource.mergePatch && isOfOne && operations.has('PATCH') && !actions.has('PATCH')
+    ? [JSON_MEDIA_TYPE, MERGE_PATCH_MEDIA_TYPE]
+    : [JSON_MEDIA_TYPE];
 }
 
 /** The keys in a URL, in the types of their columns. */

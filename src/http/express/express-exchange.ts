@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MaybePromise } from '../../core/maybe-promise.js';
+import { MERGE_PATCH_MEDIA_TYPE } from '../../core/contracts/renderer.js';
 import { BODY_BYTES } from '../../core/schema/limits.js';
 import { isJsonLike } from '../../request/application-body.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
@@ -184,8 +185,10 @@ async function readUnparsedBody(request: ExpressRequest): Promise<ReceivedBody> 
   if (request.readableEnded || request.destroyed) return { kind: 'unsupported' };
   const body = await readDecodedBody(request, request, BODY_BYTES);
   if (body.kind !== 'text') return body;
-  return isJsonType(request.headers['content-type'])
-    ? parseReadText(request, body.text)
+  const type = request.headers['content-type'];
+  if (isJsonType(type)) return parseReadText(request, body.text);
+  return isJsonType(type, MERGE_PATCH_MEDIA_TYPE)
+    ? { kind: 'unsupported', patch: body.text }
     : { kind: 'unsupported' };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { MERGE_PATCH_MEDIA_TYPE } from '../../core/contracts/renderer.js';
 import { isSupportedMethod } from '../../core/schema/operation.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import { isJsonType } from '../../request/request-input.js';
@@ -42,8 +43,13 @@ export function createDeferringParser(
     restoreContentType(raw);
     void readDecodedBody(payload, raw, limit).then((received) => {
       let body: ReceivedBody = received;
-      if (received.kind === 'text')
-        body = isJsonType(raw.headers['content-type']) ? parseText(received.text) : { kind: 'unsupported' };
+      if (received.kind === 'text') {
+        const type = raw.headers['content-type'];
+        if (isJsonType(type)) body = parseText(received.text);
+        else if (isJsonType(type, MERGE_PATCH_MEDIA_TYPE))
+          body = { kind: 'unsupported', patch: received.text };
+        else body = { kind: 'unsupported' };
+      }
       raw[RECEIVED_BODY] = body;
       done(null, body.kind === 'value' ? body.value : undefined);
     });

@@ -5,6 +5,7 @@ import type { TypeOf, DataType } from '../../core/schema/data-type.js';
 import type { Field } from '../../core/schema/field.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
+import { patchTypesOf } from '../../core/schema/route.js';
 import type { Route } from '../../core/schema/route.js';
 import type { ValueRules } from '../../core/schema/value-rules.js';
 
@@ -58,7 +59,7 @@ export function describeUrl(
     name: `${route.resource.label} ${kind}`,
     description: route.resource.description,
     renders: [JSON_MEDIA_TYPE, ...rendersOf(route)],
-    parses: [JSON_MEDIA_TYPE],
+    parses: patchTypesOf(route),
   };
 }
 

@@ -21,6 +21,7 @@ import type { Field, ToOneField } from '../../core/schema/field.js';
 import type { Through } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Route } from '../../core/schema/route.js';
+import { unmergeableErrors } from '../../core/values/merge-patch.js';
 import type { JsonObject } from '../request-input.js';
 import type { RestContext } from '../rest-context.js';
 import {
@@ -174,7 +175,12 @@ export function planUpdate(
   },
 ): MaybePromise<UpdatePlan> {
   const { resource, requester } = context;
-  const { body, duplicateReferences } = resolveReferences(parsed, resource, 'change');
+  const { merges } = context.input;
+  const { body, duplicateReferences } = resolveReferences(
+    merges ? withoutUnmergeable(parsed, resource) : parsed,
+    resource,
+    'change',
+  );
   return mapMaybe(planKeyChecks(context, body), (checks) =>
     mapMaybe(planHiddenKeys(context, body), (hiddenKeys) =>
       mapMaybe(afterWrite(context, body), (after) => {
@@ -194,6 +200,7 @@ export function planUpdate(
           duplicateReferences: assigned.duplicateReferences,
           given: givenFields(context.route),
           errorsOfStored: body.errorsOfStored,
+          merges,
           fixed: columnsOfUrl(context),
           expected,
           mayView: viewCheck(context),
@@ -202,6 +209,13 @@ export function planUpdate(
       }),
     ),
   );
+}
+
+function withoutUnmergeable(parsed: ParsedBody, { fields }: ResourceSchema): ParsedBody {
+  const errors = emptyFieldErrors();
+  addErrors(errors, parsed.errors);
+  addErrors(errors, unmergeableErrors(parsed.values, fields));
+  return { ...parsed, errors };
 }
 
 /** Plans the deletion of the row that `where` selects. */

@@ -1,9 +1,10 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
-import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import { conjunction } from '../../../core/query/condition.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { mergeIntoStored } from '../../../core/values/merge-patch.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { CandidateRows } from './candidate-rows.js';
@@ -27,6 +28,7 @@ import { deletionError } from './find-referrer.js';
 import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { copyEntity, ListenerRelations, LoadedEntities } from './loaded-entities.js';
+import type { StoredEntity } from './loaded-entities.js';
 import { PreciseValues } from './precise-values.js';
 import { runHook, NO_ERRORS, notFound, prepared } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
@@ -35,12 +37,6 @@ import { StepWriter } from './step-writer.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
-
-interface StoredEntity {
-  readonly entity: ObjectLiteral;
-  readonly identity: readonly Json[];
-  readonly runner: QueryRunner;
-}
 
 interface WrittenEntity {
   readonly entity: ObjectLiteral;
@@ -157,16 +153,18 @@ export class EntityWriter extends StepWriter {
     });
   }
 
-  prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined> {
-    if (plan.duplicateReferences && plan.duplicateReferences.length > 0)
-      return prepareUpdateByOneReference(plan, {
+  prepareUpdate(given: UpdatePlan): PreparableWrite<Row | undefined> {
+    if (given.duplicateReferences && given.duplicateReferences.length > 0)
+      return prepareUpdateByOneReference(given, {
         tools: this.tools,
         change: (once) => this.prepareUpdate(once),
       });
     let changed: Changed | undefined;
+    let plan = given;
     return {
       errors: NO_ERRORS,
       prepare: async (runner) => {
+        plan = given;
         const hooked = plan.hooks.before !== undefined;
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
         const json = this.precise?.changedJson(plan.values) ?? [];
@@ -183,6 +181,9 @@ export class EntityWriter extends StepWriter {
         const key = read?.slice(0, this.resource.identity.length);
         const entity = key && (await this.entities.load(key, runner));
         if (!key || !entity) return notFound(undefined);
+        const storedJson = new Map(json.map(({ id }, index) => [id, read?.[key.length + index] ?? null]));
+        if (plan.merges)
+          plan = { ...plan, values: mergeIntoStored(plan.values, this.resource.fields, storedJson) };
         const isKeyExact = this.entities.restoreKey(entity, key);
         const unchanged = this.entities.unchangedRelations(entity);
         const stored = this.dropped?.valuesOf(entity) ?? [];
@@ -204,7 +205,7 @@ export class EntityWriter extends StepWriter {
           identity: key,
           isKeyExact,
           values: plan.values,
-          storedJson: new Map(json.map(({ id }, index) => [id, read?.[key.length + index] ?? null])),
+          storedJson,
           loadedJson,
           version: this.metadata.versionColumn?.getEntityValue(entity) as unknown,
           referenced,

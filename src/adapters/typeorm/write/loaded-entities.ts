@@ -10,6 +10,13 @@ import { hasIdentity, identityOf, setColumns, setRelation, whereIdentity } from 
 import { selectForUpdate } from './row-locks.js';
 import type { WriterTools } from './row-writer.js';
 
+/** A row that is loaded as an entity. */
+export interface StoredEntity {
+  readonly entity: ObjectLiteral;
+  readonly identity: readonly Json[];
+  readonly runner: QueryRunner;
+}
+
 /** A relation of a loaded entity, and its value. */
 export interface LoadedRelation {
   readonly relation: RelationMetadata;
