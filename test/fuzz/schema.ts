@@ -18,7 +18,8 @@ export type ColumnKind =
   | 'enum'
   | 'json'
   | 'list'
-  | 'version';
+  | 'version'
+  | 'deletion';
 
 export interface ColumnSpec {
   readonly name: string;
@@ -130,7 +131,10 @@ export type PermissionSpec =
   | {
       readonly kind: 'own';
       readonly answers: Readonly<
-        Record<string, { readonly read: AnswerSpec; readonly write: AnswerSpec } | undefined>
+        Record<
+          string,
+          { readonly read: AnswerSpec; readonly write: AnswerSpec; readonly trash?: AnswerSpec } | undefined
+        >
       >;
       /** The delay of the decision in milliseconds. */
       readonly delay?: number;
@@ -149,6 +153,8 @@ export interface PaginationSpec {
 }
 
 export type OperationName = 'list' | 'create' | 'retrieve' | 'update' | 'partialUpdate' | 'destroy';
+/** The operations on deleted objects. */
+export type TrashOperationName = 'listDeleted' | 'restore' | 'purge';
 export type BulkOperationName = 'create' | 'partialUpdate' | 'destroy';
 
 /** The options of a model, and those of `through`. */
@@ -169,7 +175,9 @@ export interface OptionsSpec {
   };
   readonly conditional?: { readonly require: boolean };
   readonly idempotency?: { readonly require: boolean };
-  readonly operations?: readonly OperationName[];
+  readonly operations?: readonly (OperationName | TrashOperationName)[];
+  /** Of an entity with a column of the kind `deletion`. */
+  readonly trash?: boolean;
   readonly strict?: boolean | 'writes';
   readonly returnDeleted?: boolean;
   readonly readOnly?: readonly string[];
@@ -217,6 +225,16 @@ export function columnsOf(entity: EntitySpec): readonly ColumnSpec[] {
 
 export function columnNamed(entity: EntitySpec, name: string): ColumnSpec | undefined {
   return columnsOf(entity).find((column) => column.name === name);
+}
+
+/** The date of the deletion, if rows are softly deleted. */
+export function deletionOf(entity: EntitySpec): ColumnSpec | undefined {
+  return entity.columns.find(({ kind }) => kind === 'deletion');
+}
+
+/** Whether a model has an operation on deleted objects (contract 23.5). */
+export function hasTrash({ options }: Pick<EntitySpec, 'options'>, operation: TrashOperationName): boolean {
+  return options.trash === true && (options.operations?.includes(operation) ?? true);
 }
 
 export function relationNamed(entity: EntitySpec, name: string): RelationSpec | undefined {

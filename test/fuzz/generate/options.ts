@@ -1,7 +1,7 @@
 import { fieldsOf } from '../model/fields.js';
 import { State } from '../model/state.js';
 import { isPlainKind, isStringKind } from '../model/values.js';
-import { entityNamed } from '../schema.js';
+import { deletionOf, entityNamed } from '../schema.js';
 import type {
   BulkOperationName,
   ColumnSpec,
@@ -55,8 +55,19 @@ export function optionsFor(
       ...(random.chance(0.12) ? { strict: true } : {}),
       ...(isProtected && random.chance(0.3) ? { strict: 'writes' as const } : {}),
       ...(random.chance(0.1) ? readOnlyFor(entity) : {}),
+      ...(deletionOf(entity) ? trashFor(random) : {}),
     },
     through: throughFor(random, entity),
+  };
+}
+
+function trashFor(random: Random): OptionsSpec {
+  const plain = ['list', 'create', 'retrieve', 'update', 'partialUpdate', 'destroy'] as const;
+  const some = random.some(['listDeleted', 'restore', 'purge'] as const, 0.6);
+  return {
+    ...(random.chance(0.4) ? { exclude: ['gone'] } : {}),
+    ...(random.chance(0.85) ? { trash: true } : {}),
+    ...(some.length > 0 && random.chance(0.15) ? { trash: true, operations: [...plain, ...some] } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { BUILT_IN } from '../schema.js';
+import { BUILT_IN, deletionOf } from '../schema.js';
 import type {
   AnswerSpec,
   EntitySpec,
@@ -36,13 +36,16 @@ function makePermission(random: Random, entity: EntitySpec, schema: SchemaSpec):
 }
 
 function makeOwn(random: Random, entity: EntitySpec, { actors }: SchemaSpec): PermissionSpec {
-  const both = (): { read: AnswerSpec; write: AnswerSpec } => ({
+  const trash = (): { trash?: AnswerSpec } =>
+    deletionOf(entity) && random.chance(0.6) ? { trash: makeAnswer(random, entity) } : {};
+  const both = (): { read: AnswerSpec; write: AnswerSpec; trash?: AnswerSpec } => ({
     read: makeAnswer(random, entity),
     write: makeAnswer(random, entity),
+    ...trash(),
   });
-  const same = (): { read: AnswerSpec; write: AnswerSpec } => {
+  const same = (): { read: AnswerSpec; write: AnswerSpec; trash?: AnswerSpec } => {
     const answer = makeAnswer(random, entity);
-    return { read: answer, write: answer };
+    return { read: answer, write: answer, ...trash() };
   };
   const [first] = actors;
   return {

@@ -29,10 +29,12 @@ export function makeQuery(
 ): string {
   const { state } = model;
   const resource = resourceOf(state, target);
-  const isList = target.kind !== 'object' && target.kind !== 'through-detail';
+  const isList = !['object', 'trash', 'through-detail'].includes(target.kind);
   if (!resource) return '';
   const entries: Entries = [];
   const listed = { state, resource };
+  if (resource.options.trash && isRead(method) && random.chance(0.35))
+    entries.push(['deleted', random.pick(['only', 'only', 'with', 'with', 'with', '', 'all'])]);
   if (isList && isRead(method)) {
     listEntries(random, listed, entries);
     if (random.chance(0.02))

@@ -10,7 +10,8 @@ import type { Random } from './random.js';
 
 /** The target of a request: a path and its resource. */
 export interface Target {
-  readonly kind: 'collection' | 'object' | 'children' | 'through-list' | 'through-detail' | 'nowhere';
+  readonly kind:
+    'collection' | 'object' | 'trash' | 'children' | 'through-list' | 'through-detail' | 'nowhere';
   readonly path: string;
   /** The entity whose fields the resource has. */
   readonly entity: EntitySpec | undefined;
@@ -28,7 +29,8 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
   const target = makeTarget(random, model.state);
   const method = makeMethod(random, model.state, target);
   const query = makeQuery(random, model, { target, method });
-  const hasBody = ['POST', 'PUT', 'PATCH'].includes(method) && target.kind !== 'children';
+  const hasBody =
+    ['POST', 'PUT', 'PATCH'].includes(method) && target.kind !== 'children' && target.kind !== 'trash';
   const body =
     hasBody || random.chance(0.01) ? makeBody(random, model.state, { target, method, query }) : undefined;
   const asked: FuzzRequest = {
@@ -77,7 +79,7 @@ function makeAccept(random: Random, probability: number): Record<string, string>
 
 function makeConditions(random: Random, model: Model, target: Target): Record<string, string> {
   const { entity, key, kind } = target;
-  const isObject = kind === 'object' || kind === 'through-detail';
+  const isObject = kind === 'object' || kind === 'through-detail' || kind === 'trash';
   if (!entity || !isObject || !entity.options.conditional || entity.options.permissions) return {};
   const own = model.tags.latest.get(`${entity.name}/${key ?? ''}`);
   const known = model.tags.known().slice(-5);
@@ -92,7 +94,13 @@ function makeIdempotencyKey(
   random: Random,
   { target, method, query }: { readonly target: Target; readonly method: string; readonly query: string },
 ): Record<string, string> {
-  if (method !== 'POST' || !target.entity?.options.idempotency || query.includes('expand=')) return {};
+  if (
+    method !== 'POST' ||
+    target.kind === 'trash' ||
+    !target.entity?.options.idempotency ||
+    query.includes('expand=')
+  )
+    return {};
   if (random.chance(0.2)) return {};
   return { 'Idempotency-Key': random.chance(0.04) ? random.pick(['', 'é']) : `k${random.below(200)}` };
 }
@@ -128,6 +136,8 @@ function makeMethod(random: Random, state: State, target: Target): string {
         HEAD: 0.2,
         OPTIONS: 0.2,
       });
+    case 'trash':
+      return random.weighted({ POST: 15, GET: 0.3, PATCH: 0.3, DELETE: 0.3, OPTIONS: 0.2 });
     default:
       return random.weighted({ GET: 10, HEAD: 0.3, POST: 0.3, OPTIONS: 0.2 });
   }
@@ -151,6 +161,7 @@ function makeTarget(random: Random, state: State): Target {
   if (roll < 0.4) return { kind: 'collection', path: list, entity };
   const key = makeKey(random, state, entity);
   const path = `${list}${key.segment}/`;
+  if (entity.options.trash && random.chance(0.25)) return trashTarget(random, state, { entity, list });
   const nested = entity.relations.filter(({ kind }) => kind === 'to-many' || kind === 'many-to-many');
   if (roll < 0.65 || nested.length === 0) return { kind: 'object', path, entity, key: key.text };
   return nestedTarget(random, state, { entity, key: key.text, path, relation: random.pick(nested) });
@@ -161,6 +172,20 @@ function pickEntity(random: Random, { schema }: State): EntitySpec {
   const served = schema.entities.filter((each) => each.registered);
   const sharing = served.filter((each) => toOnesOf(each).some(({ on }) => on));
   return random.pick(sharing.length > 0 && random.chance(0.5) ? sharing : served);
+}
+
+/** The URL that restores or purges an object, usually a deleted one. */
+function trashTarget(
+  random: Random,
+  state: State,
+  { entity, list }: { readonly entity: EntitySpec; readonly list: string },
+): Target {
+  const rows = state.allRows(entity.name).filter((row) => state.isDeleted(entity.name, row));
+  const { key } = rows.length > 0 && random.chance(0.8) ? random.pick(rows) : { key: undefined };
+  const { text, segment } =
+    key === undefined ? makeKey(random, state, entity) : { text: key, segment: keyInUrl(entity, key) };
+  const path = `${list}${segment}/${random.pick(['restore', 'restore', 'purge'])}/`;
+  return { kind: 'trash', path, entity, key: text };
 }
 
 interface Nested {
@@ -186,7 +211,7 @@ function nestedTarget(random: Random, state: State, { entity, key, path, relatio
 
 /** A key, usually of an existing row. */
 export function makeKey(random: Random, state: State, entity: EntitySpec): { text: string; segment: string } {
-  const rows = state.rows(entity.name);
+  const rows = state.allRows(entity.name);
   if (rows.length > 0 && random.chance(0.92)) {
     const { key } = random.pick(rows);
     return { text: key, segment: keyInUrl(entity, key) };
@@ -207,7 +232,7 @@ export function makeKey(random: Random, state: State, entity: EntitySpec): { tex
 }
 
 export function makeRelatedKey(random: Random, state: State, entity: EntitySpec): Json {
-  const rows = state.rows(entity.name);
+  const rows = random.chance(0.05) ? state.allRows(entity.name) : state.rows(entity.name);
   if (rows.length > 0) return keyJson(entity, random.pick(rows).key);
   if (entity.key.columns[0]?.kind === 'uuid') return '0f8fad5b-d9cb-469f-a165-70867728950e';
   const parts = entity.key.columns.map(({ kind }) => (kind === 'int' ? 1 : 'nowhere'));

@@ -73,7 +73,9 @@ function className(number: number, word: string): string {
 
 function makeActors(random: Random, app: string, entities: readonly EntitySpec[]): ActorSpec[] {
   const rights = entities.flatMap(({ model }) =>
-    ['view', 'add', 'change', 'delete'].map((right) => `${app}.${right}_${model}`),
+    ['view', 'add', 'change', 'delete', 'view_deleted', 'restore', 'purge'].map(
+      (right) => `${app}.${right}_${model}`,
+    ),
   );
   const delay = random.chance(0.2) ? { delay: random.between(0, 8) } : {};
   return [
@@ -93,6 +95,7 @@ function plainEntity(
   if (!columns.some(({ unique }) => unique) && random.chance(0.5))
     columns.push({ name: 'mark', kind: 'varchar', length: 20, unique: true });
   if (random.chance(0.2)) columns.push({ name: 'version', kind: 'version' });
+  if (random.chance(0.4)) columns.push({ name: 'gone', kind: 'deletion', nullable: true });
   return {
     name: className,
     app,

@@ -38,6 +38,7 @@ const RIGHT: Readonly<Record<ColumnKind, readonly Json[]>> = {
   enum: ['high', 'low', 'mid'],
   json: [{ a: [1, null] }, [1, 'x'], 'text', 5, { z: 1, a: { b: true } }, [], true],
   list: [['a', 'b'], ['x'], [], [1, 'y']],
+  deletion: ['2022-10-02T09:23:28.297Z'],
 };
 const WRONG: Readonly<Record<ColumnKind, readonly Json[]>> = {
   int: ['abc', 1.5, '1e2', true, [], {}, 1e15, 99_999_999_999, ''],
@@ -54,6 +55,7 @@ const WRONG: Readonly<Record<ColumnKind, readonly Json[]>> = {
   enum: ['High', 5, [], true, ''],
   json: [],
   list: ['a', {}, 5, ['a,b'], [null], [true]],
+  deletion: ['abc'],
 };
 
 export function rightValue(random: Random, column: ColumnSpec): Json {

@@ -1,4 +1,11 @@
-import type { ActorSpec, AnswerSpec, EntitySpec, PermissionSpec, RowsSpec } from '../schema.js';
+import type {
+  ActorSpec,
+  AnswerSpec,
+  EntitySpec,
+  PermissionSpec,
+  RowsSpec,
+  TrashOperationName,
+} from '../schema.js';
 import { fitsRows } from './conditions.js';
 import type { Placed, State } from './state.js';
 
@@ -26,6 +33,8 @@ export interface Question {
   readonly entity: EntitySpec;
   readonly actor: Actor;
   readonly method: string;
+  /** What is done with deleted objects; `method` is then GET, PATCH or DELETE (contract 23.4). */
+  readonly operation?: TrashOperationName | undefined;
 }
 
 const FULL: Access = { kind: 'grant', rows: undefined, readable: 'all', writable: 'all' };
@@ -58,7 +67,7 @@ export function decide(permission: PermissionSpec, question: Question): Access |
 
 function holdsBuiltIn(name: string, question: Question): boolean {
   const { actor } = question;
-  const isSafe = SAFE.includes(question.method);
+  const isSafe = SAFE.includes(question.method) && question.operation === undefined;
   switch (name) {
     case 'AllowAny':
       return true;
@@ -84,18 +93,36 @@ const RIGHTS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-function holdsRight({ entity, method }: Question, actor: ActorSpec): boolean {
+const TRASH_RIGHTS: Readonly<Record<TrashOperationName, string>> = {
+  listDeleted: 'view_deleted',
+  restore: 'restore',
+  purge: 'purge',
+};
+
+function holdsRight({ entity, method, operation }: Question, actor: ActorSpec): boolean {
   if (method === 'OPTIONS') return true;
-  const right = RIGHTS[method];
+  const right = operation ? TRASH_RIGHTS[operation] : RIGHTS[method];
   return right !== undefined && actor.permissions.includes(`${entity.app}.${right}_${entity.model}`);
 }
 
 function ownAnswer(
   { answers }: Extract<PermissionSpec, { kind: 'own' }>,
-  { actor, method }: Question,
+  { actor, method, operation }: Question,
 ): Access | Refused {
   const own = answers[actor?.name ?? 'anonymous'] ?? answers['*'];
-  return own === undefined ? BARE : answerOf(SAFE.includes(method) ? own.read : own.write);
+  if (own === undefined) return BARE;
+  if (operation !== undefined && own.trash) return answerOf(own.trash);
+  return answerOf(SAFE.includes(method) ? own.read : own.write);
+}
+
+/** What two grants permit together. */
+export function bothGrants(one: Access, other: Access): Access {
+  return {
+    kind: 'grant',
+    rows: bothRows([one.rows, other.rows]),
+    readable: bothNames(one.readable, other.readable),
+    writable: bothNames(one.writable, other.writable),
+  };
 }
 
 function answerOf(answer: AnswerSpec): Access | Refused {

@@ -1,5 +1,6 @@
-import type { ActorSpec, Json, SchemaSpec } from '../schema.js';
-import { bothNames, decideAll, mayName, visibleRows } from './access.js';
+import { hasTrash } from '../schema.js';
+import type { ActorSpec, Json, SchemaSpec, TrashOperationName } from '../schema.js';
+import { bothGrants, bothNames, decideAll, mayName, visibleRows } from './access.js';
 import type { Access, Actor, Names } from './access.js';
 import { asObject, parseBody, readBody } from './bodies.js';
 import type { WriteContext, WriteKind } from './bodies.js';
@@ -7,7 +8,7 @@ import { checkLength, planChange, planCreate, planItems, planUpsert, rowsOfKeys 
 import type { Item } from './bulk.js';
 import { checkConditions, Tags } from './conditional.js';
 import { fitsRows } from './conditions.js';
-import { AmbiguousDeletion, destroy } from './deletions.js';
+import { AmbiguousDeletion, destroy, purge, withDeletion } from './deletions.js';
 import { detailed, forbidden, invalid, notFound, Refusal } from './expected.js';
 import type { Expected } from './expected.js';
 import { fieldsOf } from './fields.js';
@@ -119,8 +120,7 @@ export class Model {
   ): Answer {
     if (!route) throw notFound();
     const actor = this.authenticate(asked.headers.Authorization);
-    const { resource } = route;
-    const access = admit(resource, actor, asked.method);
+    const { resource, access } = reach(route, { actor, method: asked.method, parameters });
     if (!route.allow.includes(asked.method)) throw detailed(405, `Method "${asked.method}" not allowed.`);
     if (isBroken(asked.path)) throw notFound();
     checkAccept(asked.headers.Accept);
@@ -160,6 +160,7 @@ export class Model {
   private operate(admitted: Admitted): Answer {
     const { route, asked } = admitted;
     const isList = route.kind !== 'object' && route.kind !== 'through-detail';
+    if (route.kind === 'restore' || route.kind === 'purge') return this.writeDeleted(admitted, route.kind);
     switch (asked.method) {
       case 'POST':
         return this.post(admitted);
@@ -177,6 +178,7 @@ export class Model {
   private list(admitted: Admitted): Answer {
     const { resource, access, parameters, route, given } = admitted;
     const { pagination, conditional } = resource.options;
+    refuseDeletedRows(admitted);
     const shape = this.shape(admitted, access.readable);
     const listed = this.listed(admitted);
     refuseErrors(unknownParameters(listed, this.knownParameters(resource)));
@@ -205,6 +207,7 @@ export class Model {
     return [
       'search',
       'ordering',
+      ...deletedParameters({ options }),
       ...(options.filterGroups ? ['filter'] : []),
       ...shapeParameters({ options }),
       ...pageParameters(options.pagination),
@@ -215,7 +218,8 @@ export class Model {
     const { readable } = admitted.access;
     const row = this.object(admitted);
     const shape = this.shape(admitted, readable);
-    this.refuseUnknown(admitted);
+    refuseDeletedRows(admitted);
+    this.refuseUnknown(admitted, deletedParameters(admitted.resource));
     if (!shape) this.checkConditions(admitted, row);
     return {
       status: 200,
@@ -225,9 +229,10 @@ export class Model {
   }
 
   /** The parameters that a strict model rejects for an object. */
-  private refuseUnknown({ resource, parameters }: Admitted): void {
+  private refuseUnknown({ resource, parameters }: Admitted, others: readonly string[] = []): void {
     if (!resource.options.strict) return;
-    const known = [...shapeParameters(resource), ...(resource.options.bulk?.upsert ? ['upsert'] : [])];
+    const upsert = resource.options.bulk?.upsert ? ['upsert'] : [];
+    const known = [...shapeParameters(resource), ...upsert, ...others];
     refuseErrors(unknownNames(parameters, known));
   }
 
@@ -247,8 +252,9 @@ export class Model {
 
   /** The representation of the object by GET for this caller, which the entity tag identifies; undefined if GET is forbidden. */
   private content({ resource, actor }: Admitted, row: Row): string {
-    const { entity, through } = resource;
-    const read = decideAll(resource.options.permissions, { entity, actor, method: 'GET' });
+    const { entity, through, deleted } = resource;
+    const operation = deleted && 'listDeleted';
+    const read = decideAll(resource.options.permissions, { entity, actor, method: 'GET', operation });
     if (read.kind === 'refusal') return 'shown to nobody';
     const { readable } = read;
     const body = represent(resource, row, { state: this.state, actor, readable });
@@ -511,7 +517,7 @@ export class Model {
     if (!column) throw new Error(`${entity.name} has no key`);
     const before = {
       latest: this.state.latest.get(entity.name) ?? 0,
-      has: (each: string) => this.state.row(entity.name, each) !== undefined,
+      has: (each: string) => this.state.anyRow(entity.name, each) !== undefined,
     };
     const key = learnKey(answer, column, before);
     const row = store(writing, { ...values, [column.name]: key }, undefined);
@@ -563,6 +569,33 @@ export class Model {
     return { status: 204 };
   }
 
+  /** Restores a deleted object, or deletes it for good (contract 23.6, contract 23.7). */
+  private writeDeleted(admitted: Admitted, kind: 'restore' | 'purge'): Answer {
+    const { resource, actor } = admitted;
+    const { entity } = resource;
+    const withDeleted = resource.inTrash?.('with');
+    const trash = resource.inTrash?.('only');
+    if (!withDeleted || !trash) throw new Error(`${entity.name} has no trash`);
+    const row = this.object({ ...admitted, resource: withDeleted });
+    if (!this.state.isDeleted(entity.name, row)) throw detailed(409, 'This object is not deleted.');
+    this.checkConditions({ ...admitted, resource: trash }, row);
+    if (kind === 'purge') {
+      this.refuseUnknown(admitted);
+      purge(this.state, { entity, row }, actor);
+      return { status: 204 };
+    }
+    const readable = this.readableAfterWrite(admitted);
+    const shape = this.shape(admitted, readable);
+    this.refuseUnknown(admitted);
+    const restored = withDeletion({ entity, row }, null);
+    this.state.put(entity.name, restored);
+    return {
+      status: 200,
+      body: this.shown(admitted, restored, { readable, shape }),
+      headers: this.writtenHeaders(admitted, restored, shape),
+    };
+  }
+
   /** The fields that are readable by both the grant of the write and that of GET, and the key (contract 8). */
   private readableAfterWrite({ resource, access, actor }: Admitted): Names {
     const read = decideAll(resource.options.permissions, { entity: resource.entity, actor, method: 'GET' });
@@ -600,8 +633,48 @@ function objectOf({ resource }: Admitted, row: Row): string {
   return `${resource.entity.name}/${row.key}${resource.through ? `@${resource.through.parentKey}` : ''}`;
 }
 
-function admit(resource: Resource, actor: Actor, method: string): Access {
-  const access = decideAll(resource.options.permissions, { entity: resource.entity, actor, method });
+/** The query parameter that shows deleted objects. */
+function deletedParameters({ options }: Pick<Resource, 'options'>): string[] {
+  return hasTrash({ options }, 'listDeleted') ? ['deleted'] : [];
+}
+
+function refuseDeletedRows({ resource, parameters }: Admitted): void {
+  const [name] = deletedParameters(resource);
+  const given = (name && parameters.last(name)) ?? '';
+  if (!['', 'only', 'with'].includes(given))
+    throw invalid({ deleted: [`"${given}" is not a valid choice.`] });
+}
+
+interface Caller {
+  readonly actor: Actor;
+  readonly method: string;
+  readonly parameters: Parameters;
+}
+
+/** What a request is about, and may do: reads may show deleted objects, by a right of their own (contract 23.4). */
+function reach(
+  { resource, kind }: Route,
+  { actor, method, parameters }: Caller,
+): Pick<Admitted, 'resource' | 'access'> {
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (kind === 'restore' || kind === 'purge') {
+    if (method === 'OPTIONS') return { resource, access: admit(resource, actor, method) };
+    const asked = isRead ? 'GET' : { restore: 'PATCH', purge: 'DELETE' }[kind];
+    return { resource, access: admit(resource, actor, asked, isRead ? 'listDeleted' : kind) };
+  }
+  const rows = deletedParameters(resource).length > 0 && isRead ? parameters.last('deleted') : undefined;
+  if ((rows !== 'only' && rows !== 'with') || !resource.inTrash)
+    return { resource, access: admit(resource, actor, method) };
+  const access = admit(resource, actor, 'GET', 'listDeleted');
+  return {
+    resource: resource.inTrash(rows),
+    access: rows === 'with' ? bothGrants(access, admit(resource, actor, 'GET')) : access,
+  };
+}
+
+function admit(resource: Resource, actor: Actor, method: string, operation?: TrashOperationName): Access {
+  const { entity, options } = resource;
+  const access = decideAll(options.permissions, { entity, actor, method, operation });
   if (access.kind === 'grant') return access;
   if (access.reason === 'hidden') throw notFound();
   if (actor) throw forbidden();

@@ -21,7 +21,9 @@ export class Tags {
     const known = this.tags.get(content);
     if (known !== undefined) return known;
     if (given === undefined || !/^"[^"]+"$/.test(given)) return 'an entity tag';
-    if (this.contents.has(`${object} ${given}`)) return 'a tag that no other state has';
+    const other = this.contents.get(`${object} ${given}`);
+    if (other !== undefined && withoutDeletion(other) !== withoutDeletion(content))
+      return 'a tag that no other state has';
     this.tags.set(content, given);
     this.contents.set(`${object} ${given}`, content);
     this.told.add(given);
@@ -40,8 +42,15 @@ export class Tags {
   ): boolean | undefined {
     const known = this.tags.get(content);
     if (known !== undefined) return known === tag;
-    return MADE_UP.test(tag) || this.contents.has(`${object} ${tag}`) ? false : undefined;
+    const other = this.contents.get(`${object} ${tag}`);
+    if (other !== undefined && withoutDeletion(other) === withoutDeletion(content)) return undefined;
+    return MADE_UP.test(tag) || other !== undefined ? false : undefined;
   }
+}
+
+/** Two deletions may have one date. */
+function withoutDeletion(content: Content): string {
+  return content.replace(/"@\d+"/, '"@"');
 }
 
 /** Tags of the package are longer than those that the generator invents. */

@@ -1,8 +1,9 @@
 import type { Actor } from './access.js';
 import { decideAll } from './access.js';
 import { refuse } from './expected.js';
+import { deletionOf } from '../schema.js';
 import type { EntitySpec } from '../schema.js';
-import type { Placed, State } from './state.js';
+import type { Placed, Row, State } from './state.js';
 
 const OTHERS = 'other objects';
 
@@ -14,8 +15,22 @@ interface Doomed {
 /** A deletion in which a cascaded row is restricted by another cascaded row: databases differ. */
 export class AmbiguousDeletion extends Error {}
 
-/** Deletes a row with its cascades; throws the 409 if another row restricts it. */
-export function destroy(state: State, { entity, row }: Placed, actor: Actor): void {
+/** Deletes a row as DELETE does: softly where the entity has a date for it. */
+export function destroy(state: State, placed: Placed, actor: Actor): void {
+  const column = deletionOf(placed.entity);
+  if (!column) purge(state, placed, actor);
+  else state.put(placed.entity.name, withDeletion(placed, state.nextDeletion()));
+}
+
+/** The row with the date of its deletion, or without one, as a new version. */
+export function withDeletion({ entity, row }: Placed, date: string | null): Row {
+  const version = entity.columns.find(({ kind }) => kind === 'version');
+  const next = version ? { [version.name]: Number(row.values[version.name]) + 1 } : {};
+  return { ...row, values: { ...row.values, ...next, [deletionOf(entity)?.name ?? '']: date } };
+}
+
+/** Deletes a row for good, with its cascades; throws the 409 if another row restricts it. */
+export function purge(state: State, { entity, row }: Placed, actor: Actor): void {
   const doomed = cascade(state, { entity: entity.name, key: row.key });
   const [direct = [], ...indirect] = doomed.map((each) => keepersOf(state, each, doomed));
   if (direct.length > 0) throw refuse(409, ...direct.map((each) => keptBy(each, actor)));
@@ -31,7 +46,7 @@ function keepersOf(state: State, each: Doomed, doomed: readonly Doomed[]): Entit
     .filter(({ relation }) => relation.onDelete === 'NO ACTION' && !relation.unbound)
     .flatMap(({ entity, relation }) =>
       state
-        .rows(entity.name)
+        .allRows(entity.name)
         .filter((row) => row.values[relation.name] === each.key)
         .map((row) => ({ entity, key: row.key })),
     );
@@ -71,7 +86,7 @@ function followersOf(state: State, { entity: name, key }: Doomed): Doomed[] {
     .filter(({ relation }) => relation.onDelete === 'CASCADE')
     .flatMap(({ entity, relation }) =>
       state
-        .rows(entity.name)
+        .allRows(entity.name)
         .filter((row) => row.values[relation.name] === key)
         .map((row) => ({ entity: entity.name, key: row.key })),
     );
@@ -81,7 +96,7 @@ function remove(state: State, { entity, key }: Doomed): void {
   state.remove(entity, key);
   for (const { entity: referrer, relation } of state.referrers(entity)) {
     if (relation.onDelete !== 'SET NULL') continue;
-    const rows = state.rows(referrer.name).filter((row) => row.values[relation.name] === key);
+    const rows = state.allRows(referrer.name).filter((row) => row.values[relation.name] === key);
     for (const row of rows)
       state.put(referrer.name, { ...row, values: { ...row.values, [relation.name]: null } });
   }

@@ -1,3 +1,4 @@
+import { deletionOf } from '../schema.js';
 import type { ColumnSpec, Json, RelationSpec } from '../schema.js';
 import type { Resource } from './resources.js';
 import { keyInUrl, keyJson } from './state.js';
@@ -16,7 +17,7 @@ export interface FieldView {
 /** The fields in order: key, columns, relations (contract 2). */
 export function fieldsOf(
   state: State,
-  { entity, options }: Pick<Resource, 'entity' | 'options'>,
+  { entity, options, deleted }: Pick<Resource, 'entity' | 'options' | 'deleted'>,
 ): FieldView[] {
   const { readOnly = [], writeOnly = [], exclude = [] } = options;
   const columns = [...entity.key.columns, ...entity.columns].map((column): FieldView => {
@@ -29,6 +30,7 @@ export function fieldsOf(
       isWritable:
         !(isKey && entity.key.generated) &&
         column.kind !== 'version' &&
+        column.kind !== 'deletion' &&
         !column.readOnly &&
         !readOnly.includes(column.name) &&
         (!column.hidden || writeOnly.includes(column.name)),
@@ -43,9 +45,12 @@ export function fieldsOf(
       isReadable: !writeOnly.includes(relation.name),
       isWritable: relation.kind === 'to-one' && !relation.unbound && !readOnly.includes(relation.name),
     }));
-  return [...columns, ...relations].filter(
+  const shown = [...columns, ...relations].filter(
     (field) => !exclude.includes(field.name) && (field.isReadable || field.isWritable),
   );
+  const date = deleted && deletionOf(entity)?.name;
+  // With deleted objects, the date of the deletion is shown where the model does not show it (contract 23.3).
+  return [...shown, ...columns.filter(({ name }) => name === date && exclude.includes(name))];
 }
 
 /** The value of a field in responses. */

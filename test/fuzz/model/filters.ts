@@ -38,7 +38,7 @@ export interface ReadContext {
 }
 
 /** The part of a resource that the caller may read. */
-export interface Readable extends Pick<Resource, 'entity' | 'options'> {
+export interface Readable extends Pick<Resource, 'entity' | 'options' | 'deleted'> {
   readonly readable: Names;
 }
 

@@ -73,7 +73,7 @@ function compareAt(
   const related = relatedTo(state, entity, path);
   if (!related || related.key.columns.length === 1 || values.includes(null))
     return compareNullable(values, operandOf(state, entity, path).kind, state.database);
-  const [one, other] = values.map((key) => state.row(related.name, String(key)));
+  const [one, other] = values.map((key) => state.anyRow(related.name, String(key)));
   return one && other ? compareKeys(related, one, other) : 0;
 }
 

@@ -9,8 +9,14 @@ export interface Resource {
   readonly options: OptionsSpec;
   /** Present for nested URLs of a many-to-many relation. */
   readonly through?: ThroughSide;
+  /** The deleted rows that it shows, beside the others or alone (contract 23.3). */
+  readonly deleted?: DeletedRows;
   rows(): Row[];
+  /** The same with deleted rows; only of a model with a trash. */
+  readonly inTrash?: (deleted: DeletedRows) => Resource;
 }
+
+export type DeletedRows = 'only' | 'with';
 
 /** A many-to-many relation from the side of the parent in the URL. */
 export interface ThroughSide {
@@ -24,8 +30,19 @@ export interface ThroughSide {
   readonly isMapped: boolean;
 }
 
-export function collectionOf(state: State, entity: EntitySpec): Resource {
-  return { entity, options: entity.options, rows: () => state.rows(entity.name) };
+export function collectionOf(state: State, entity: EntitySpec, deleted?: DeletedRows): Resource {
+  return {
+    entity,
+    options: entity.options,
+    ...(deleted === undefined ? {} : { deleted }),
+    rows: () => selectRows(state, entity, deleted),
+    ...(entity.options.trash ? { inTrash: (rows) => collectionOf(state, entity, rows) } : {}),
+  };
+}
+
+function selectRows(state: State, { name }: EntitySpec, deleted: DeletedRows | undefined): Row[] {
+  if (deleted === undefined) return state.rows(name);
+  return state.allRows(name).filter((row) => deleted === 'with' || state.isDeleted(name, row));
 }
 
 /** The children of a one-to-many relation. */
@@ -34,11 +51,15 @@ export function childrenOf(
   child: EntitySpec,
   parent: { readonly forward: string; readonly key: string },
 ): Resource {
-  return {
-    entity: child,
-    options: child.options,
-    rows: () => state.rows(child.name).filter((row) => row.values[parent.forward] === parent.key),
+  const below = (resource: Resource): Resource => {
+    const { inTrash } = resource;
+    return {
+      ...resource,
+      rows: () => resource.rows().filter((row) => row.values[parent.forward] === parent.key),
+      ...(inTrash ? { inTrash: (rows) => below(inTrash(rows)) } : {}),
+    };
   };
+  return below(collectionOf(state, child));
 }
 
 /** The options of a junction: its own if it is registered, else those of both sides combined. */
@@ -83,6 +104,7 @@ export function throughOf(
         .pairs(relation)
         .filter((pair) => (ownsIt ? pair.owner : pair.other) === parentKey)
         .map((pair) => (ownsIt ? pair.other : pair.owner))
+        .filter((key) => state.row(relation.target, key) !== undefined)
         .map((key) => ({
           key,
           values: { id: keyJson(other, key), [parentField]: parentKey, [otherField]: key },

@@ -1,11 +1,12 @@
 import type { BulkOperationName, EntitySpec, OperationName } from '../schema.js';
-import { relationNamed } from '../schema.js';
+import { hasTrash, relationNamed } from '../schema.js';
 import { childrenOf, collectionOf, throughOf } from './resources.js';
 import type { Resource } from './resources.js';
 import { keyOfSegment } from './state.js';
 import type { State } from './state.js';
 
-export type RouteKind = 'collection' | 'object' | 'children' | 'through-list' | 'through-detail';
+export type RouteKind =
+  'collection' | 'object' | 'restore' | 'purge' | 'children' | 'through-list' | 'through-detail';
 
 export interface Route {
   readonly kind: RouteKind;
@@ -43,7 +44,7 @@ export function routeOf(state: State, path: string): Route | undefined {
 }
 
 function listPath(parts: readonly string[], kind: RouteKind): string {
-  const isNested = kind !== 'collection' && kind !== 'object';
+  const isNested = kind === 'children' || kind === 'through-list' || kind === 'through-detail';
   return `/${parts.slice(0, isNested ? 6 : 4).join('/')}/`;
 }
 
@@ -62,6 +63,8 @@ function leading(
   if (pk === undefined) return { kind: 'collection', resource, allow: allowOfList(resource) };
   if (pk === '') return undefined;
   const key = keyOfSegment(entity, pk);
+  if ((relation === 'restore' || relation === 'purge') && child.length === 0 && hasTrash(entity, relation))
+    return { kind: relation, resource, key, allow: ['POST', 'OPTIONS'] };
   return relation === undefined
     ? { kind: 'object', resource, key, allow: allowOf(resource, OBJECT) }
     : nested(state, { entity, key }, { relation, child });

@@ -1,5 +1,5 @@
 import type { EntitySpec, Json, ManySpec, SchemaSpec, ToOneSpec } from '../schema.js';
-import { entityNamed, toOnesOf } from '../schema.js';
+import { deletionOf, entityNamed, toOnesOf } from '../schema.js';
 
 /** A row: the text of its key, and the canonical value of each column; for a to-one relation, the text of the related key or null. */
 export interface Row {
@@ -18,6 +18,7 @@ export class State {
   private readonly junctions = new Map<string, Pair[]>();
   /** The highest key that each table has generated. */
   readonly latest = new Map<string, number>();
+  private deletions = 0;
 
   constructor(
     readonly schema: SchemaSpec,
@@ -36,12 +37,33 @@ export class State {
     return table;
   }
 
+  /** The rows that are not deleted. */
   rows(name: string): Row[] {
-    return [...this.table(name).values()];
+    return this.allRows(name).filter((row) => !this.isDeleted(name, row));
   }
 
   row(name: string, key: string): Row | undefined {
+    const row = this.anyRow(name, key);
+    return row && this.isDeleted(name, row) ? undefined : row;
+  }
+
+  /** With those that are softly deleted. */
+  allRows(name: string): Row[] {
+    return [...this.table(name).values()];
+  }
+
+  anyRow(name: string, key: string): Row | undefined {
     return this.table(name).get(key);
+  }
+
+  isDeleted(name: string, row: Row): boolean {
+    const column = deletionOf(this.entity(name));
+    return column !== undefined && (row.values[column.name] ?? null) !== null;
+  }
+
+  /** A new date of a deletion, by its number: when it was is not predictable. */
+  nextDeletion(): string {
+    return `@${++this.deletions}`;
   }
 
   put(name: string, row: Row): void {

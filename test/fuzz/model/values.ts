@@ -42,7 +42,7 @@ export function isStringKind(kind: ColumnKind): boolean {
 
 /** Whether values of the kind can be written in a URL, and so be filtered and ordered by. */
 export function isPlainKind(kind: ColumnKind): boolean {
-  return kind !== 'json' && kind !== 'list';
+  return kind !== 'json' && kind !== 'list' && kind !== 'deletion';
 }
 
 type Parse = (input: Json, column: ColumnSpec, limits: Limits) => Outcome<Json>;
@@ -62,6 +62,7 @@ const PARSERS: Readonly<Record<ColumnKind, Parse>> = {
   enum: parseEnum,
   json: (input) => ({ value: input }),
   list: parseList,
+  deletion: parseDatetime,
 };
 
 /** Parses a value of a body, which is not null. */

@@ -86,7 +86,7 @@ function conflictsOf(
       (isReadable && holds(access.readable, name)) || (isWritable && holds(access.writable, name)),
   );
   const isKnown = (name: string): boolean => known.some((field) => field.name === name);
-  const others = state.rows(entity.name).filter((each) => each.key !== replaced?.key);
+  const others = state.allRows(entity.name).filter((each) => each.key !== replaced?.key);
   const keyNames = entity.key.columns.map(({ name }) => name);
   return [...(entity.key.generated ? [] : [keyNames]), ...uniqueSets(entity)]
     .filter(

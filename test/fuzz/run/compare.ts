@@ -50,12 +50,18 @@ function fitsHeader(actual: string | undefined, expected: string | RegExp | null
   return typeof expected === 'string' ? actual === expected : actual !== undefined && expected.test(actual);
 }
 
+/** The date of a deletion, which the model knows by its number. */
+const DELETION = /"gone":"(?:@\d+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)"/g;
+
 function bodyDifference(given: FuzzResponse, expected: Expected): string | undefined {
   if (expected.anyBody) return undefined;
   const shown = given.text === '' ? 'no body' : `body ${given.text}`;
   if (expected.detail) return detailDifference(given, expected.detail);
   const canonical = (value: Json): string =>
-    JSON.stringify(expected.status >= 400 ? sorted(value) : withSortedLinks(value));
+    JSON.stringify(expected.status >= 400 ? sorted(value) : withSortedLinks(value)).replaceAll(
+      DELETION,
+      '"gone":"a date"',
+    );
   const texts = expected.bodies.map(canonical);
   const actual = given.text === '' ? undefined : parsed(given.text);
   const text = actual === undefined ? given.text : canonical(actual);

@@ -1,5 +1,6 @@
 import {
   Column,
+  DeleteDateColumn,
   Entity,
   EntitySchema,
   getMetadataArgsStorage,
@@ -51,11 +52,19 @@ const COMMON: Types = {
   json: 'simple-json',
   list: 'simple-array',
   version: 'int',
+  deletion: 'datetime',
 };
 
 const TYPES: Readonly<Record<DatabaseName, Types>> = {
   sqlite: COMMON,
-  postgres: { ...COMMON, double: 'double precision', datetime: 'timestamptz', uuid: 'uuid', json: 'jsonb' },
+  postgres: {
+    ...COMMON,
+    double: 'double precision',
+    datetime: 'timestamptz',
+    uuid: 'uuid',
+    json: 'jsonb',
+    deletion: 'timestamptz',
+  },
   mariadb: { ...COMMON, uuid: 'uuid', json: 'json' },
 };
 
@@ -154,6 +163,7 @@ function columnDecorator(
   if (isKey && isGenerated)
     return kind === 'uuid' ? PrimaryGeneratedColumn('uuid') : PrimaryGeneratedColumn();
   if (isKey) return PrimaryColumn({ ...options, nullable: false });
+  if (kind === 'deletion') return DeleteDateColumn(options);
   return kind === 'version' ? VersionColumn() : Column(options);
 }
 
@@ -243,6 +253,7 @@ function kindOptions(kind: ColumnKind, database: DatabaseName): Partial<EntitySc
   if (collation !== undefined && (kind === 'varchar' || kind === 'text')) return { collation };
   if (kind === 'decimal') return { precision: 8, scale: 2 };
   if (kind === 'datetime' && database !== 'sqlite') return { precision: 3 };
+  if (kind === 'deletion') return { deleteDate: true };
   return kind === 'version' ? { version: true } : {};
 }
 

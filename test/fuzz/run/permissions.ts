@@ -46,11 +46,15 @@ export function expressionOf(spec: PermissionSpec): PermissionExpression {
 
 function permissionClass(spec: Own): PermissionExpression {
   return class Own implements Permission {
-    decide({ actor, method }: AccessContext): Grant | Denial | Promise<Grant | Denial> {
+    readonly decidesOnDeleted = true;
+
+    decide({ actor, method, operation }: AccessContext): Grant | Denial | Promise<Grant | Denial> {
       const name = actor === null ? 'anonymous' : (actor as ActorSpec).name;
       const answers = spec.answers[name] ?? spec.answers['*'];
       const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(method);
-      const answer = answers === undefined ? deny() : answered(isRead ? answers.read : answers.write);
+      const trash = operation === undefined ? undefined : answers?.trash;
+      const answer =
+        answers === undefined ? deny() : answered(trash ?? (isRead ? answers.read : answers.write));
       return spec.delay === undefined ? answer : sleep(spec.delay, answer);
     }
   };

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { toOnesOf } from '../schema.js';
+import { deletionOf, toOnesOf } from '../schema.js';
 import type { State } from '../model/state.js';
 import { keyTextOf } from '../model/state.js';
 import type { EntitySpec, Json } from '../schema.js';
@@ -12,10 +12,17 @@ export async function rowDifferences(dataSource: DataSource, state: State): Prom
   const found: string[] = [];
   for (const entity of state.schema.entities) {
     const relations = toOnesOf(entity);
+    const date = deletionOf(entity)?.name;
     const loadRelationIds = relations.length > 0 ? { disableMixedMap: true } : false;
-    const stored = (await dataSource.getRepository(entity.name).find({ loadRelationIds })) as Stored[];
+    const stored = (await dataSource
+      .getRepository(entity.name)
+      .find({ loadRelationIds, withDeleted: true })) as Stored[];
     const line = (values: Stored, related: (name: string) => string): string =>
-      [keyTextOf(entity, values), ...relations.map(({ name }) => related(name))].join(' ');
+      [
+        keyTextOf(entity, values),
+        ...relations.map(({ name }) => related(name)),
+        ...(date !== undefined && (values[date] ?? null) !== null ? ['deleted'] : []),
+      ].join(' ');
     const actual = stored.map((values) =>
       line(values, (name) => {
         const target = toOnesOf(entity).find((relation) => relation.name === name)?.target ?? '';
@@ -24,7 +31,7 @@ export async function rowDifferences(dataSource: DataSource, state: State): Prom
       }),
     );
     const expected = state
-      .rows(entity.name)
+      .allRows(entity.name)
       .map(({ values }) => line(values, (name) => String(values[name] ?? null)));
     found.push(...setDifferences(entity.name, actual, expected));
   }
