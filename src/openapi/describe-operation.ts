@@ -113,12 +113,14 @@ function requestBodyOf(
     const { components } = place;
     const amount = amountOf(described);
     const own = resource.serializer.parse !== ModelSerializer.prototype.parse;
-    const body = (): Schema => requestSchema(resource, operation, givenFields(route));
-    const schema = own ? FREE_OBJECT : components.add(schemaNames(route, SUFFIXES[operation]), body());
-    const required = !own && requiresBody(components.schemas, schema);
+    const body = own ? FREE_OBJECT : requestSchema(resource, operation, givenFields(route));
+    const named = operation === 'update' ? orCreation(body, described, place) : body;
+    const schema = own ? FREE_OBJECT : components.add(schemaNames(route, SUFFIXES[operation]), named);
+    // A missing body is treated as an empty object.
+    const required = body.required !== undefined;
     const item =
       amount === 'many' && !own
-        ? components.add(schemaNames(route, 'PatchItem'), withKey(body(), resource))
+        ? components.add(schemaNames(route, 'PatchItem'), withKey(body, resource))
         : schema;
     const accepted: Schema =
       amount === 'one' ? schema : { anyOf: [schema, schemaOfAmount(item, 'many', resource)] };
@@ -132,10 +134,14 @@ function requestBodyOf(
     : {};
 }
 
-/** A missing body is treated as an empty object. */
-function requiresBody(schemas: ReadonlyMap<string, Schema>, { $ref }: Schema): boolean {
-  const schema = schemas.get(String($ref).replace('#/components/schemas/', ''));
-  return schema?.required !== undefined;
+/** The body of a PUT, or a reference to that of a POST with the same fields. */
+function orCreation(body: Schema, { route }: DescribedRoute, { components }: DescribedPlace): Schema {
+  const [name = ''] = schemaNames(route, SUFFIXES.create);
+  const creation = components.schemas.get(name);
+  const { title } = body;
+  return JSON.stringify({ ...body, title: creation?.title }) === JSON.stringify(creation)
+    ? { $ref: `#/components/schemas/${name}`, title }
+    : body;
 }
 
 /** An item of a list of changes, with its key. */

@@ -246,7 +246,13 @@ describe('what the document says of models', () => {
   });
 
   test('a PUT requires as a POST does, and a PATCH nothing', () => {
-    expect(schema('DocMadeUpdate').required).toEqual(['name', 'secret', 'address']);
+    expect(schema('DocMadeUpdate')).toEqual({
+      $ref: '#/components/schemas/DocMadeCreate',
+      title: 'Made, to replace',
+    });
+    // Only a POST has the fields of the key.
+    expect(Object.keys(schema('DocPairCreate').properties)).toEqual(['left', 'right', 'count']);
+    expect(Object.keys(schema('DocPairUpdate').properties)).toEqual(['count']);
     expect(schema('DocMadePatch')).not.toHaveProperty('required');
     expect(schema('DocMadePatch').properties.address).not.toHaveProperty('required');
   });

@@ -191,11 +191,12 @@ test('what @IsDefined names is required, and a stored null blocks no change', as
       .get(RestifyOpenApi)
       .extend({ openapi: '3.1.0', info: { title: 'v', version: '1' }, paths: {} });
     const { components } = document as {
-      components: { schemas: Record<string, { title?: string; required?: string[] }> };
+      components: { schemas: Record<string, { title?: string; $ref?: string; required?: string[] }> };
     };
-    const requiredTo = (purpose: string): unknown =>
-      Object.values(components.schemas).find(({ title }) => title?.endsWith(`, to ${purpose}`) === true)
-        ?.required;
+    const requiredTo = (purpose: string): unknown => {
+      const body = Object.values(components.schemas).find(({ title }) => title?.endsWith(`, to ${purpose}`));
+      return (components.schemas[body?.$ref?.split('/').at(-1) ?? ''] ?? body)?.required;
+    };
     expect(requiredTo('create')).toEqual(['known', 'counted']);
     expect(requiredTo('replace')).toEqual(['known', 'counted']);
     expect(requiredTo('change')).toBeUndefined();
