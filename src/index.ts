@@ -151,7 +151,14 @@ export { timingSafeEqual } from './features/authentication/credentials.js';
 
 export { ResourceController } from './nest/resource.controller.js';
 export type { Write, WriteHooks } from './nest/resource.controller.js';
-export type { HookContext, WriteOperation } from './core/contracts/hooks.js';
+export type {
+  AfterCommit,
+  CommitContext,
+  CommittedWrite,
+  HookContext,
+  StoredValues,
+  WriteOperation,
+} from './core/contracts/hooks.js';
 
 export type { ChoiceDescription, FieldDescription } from './core/contracts/field-description.js';
 export type { BrowsableOptions, PageDocuments, PageLogin, PageMessages } from './core/contracts/browsable.js';

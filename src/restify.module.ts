@@ -5,6 +5,7 @@ import type {
   FactoryProvider,
   NestModule,
   OnApplicationBootstrap,
+  OnApplicationShutdown,
   OnModuleInit,
   Provider,
   Type,
@@ -126,6 +127,7 @@ export class RestifyCoreModule
   /** Called by Nest before it closes the server. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.sockets?.drain(this.server.shutdownGrace);
+    await this.server.finishCommitCalls();
   }
 
   private platform(): HttpPlatform {
@@ -230,7 +232,10 @@ function prefixModule(
       await bootstrapApi(context).finally(() => {
         awaited.settle();
       });
-      return true;
+      return {
+        // Called by Nest when it has closed the server, whose last requests may have written, and before that of the global data source.
+        onApplicationShutdown: () => server.finishCommitCalls(),
+      } satisfies OnApplicationShutdown;
     },
   };
   const early: Provider = {

@@ -5,7 +5,7 @@ import type { IdempotencyOptions } from './core/contracts/idempotency.js';
 import type { Pagination } from './core/contracts/pagination.js';
 import type { ParameterNames } from './core/schema/resource-schema.js';
 import type { ErrorListener, ErrorFormat } from './core/contracts/errors.js';
-import type { HookClass } from './core/contracts/hooks.js';
+import type { AfterCommit, HookClass } from './core/contracts/hooks.js';
 import type { Renderer } from './core/contracts/renderer.js';
 import type { Hiding, PermissionExpression } from './core/contracts/permission.js';
 import type { GuardLike, InterceptorLike, PipeLike } from './core/contracts/enhancers.js';
@@ -70,6 +70,8 @@ export interface RestifyModuleOptions {
   readonly onError?: InjectableClass<ErrorListener>;
   /** Classes whose `beforeWrite` and `afterWrite` run in the writes of every model, before those of the model's own controller class. Default: none. */
   readonly hooks?: readonly InjectableClass<HookClass>[];
+  /** A class whose `afterCommit` is called after the COMMIT of writes of every model, before that of the model's own controller class. Default: none. */
+  readonly afterCommit?: InjectableClass<AfterCommit>;
   /** The default of models for whether clients select the fields of responses, with the parameter names and limits. Default: false. */
   readonly shape?: boolean | FieldSelectionOptions;
   /** The default of models for whether objects have an `ETag` and requests may be conditional. Default: false. */
@@ -135,6 +137,7 @@ export interface ResolvedOptions {
   readonly errorFormat: ErrorFormat;
   readonly onError: InjectableClass<ErrorListener> | undefined;
   readonly hooks: readonly InjectableClass<HookClass>[];
+  readonly afterCommit: InjectableClass<AfterCommit> | undefined;
   /** Undefined without the page. */
   readonly browsable: BrowsableOptions | undefined;
   readonly refusalsHide: Hiding;
@@ -172,6 +175,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     errorFormat,
     onError,
     hooks,
+    afterCommit,
     browsable,
     refusalsHide,
     ...shared
@@ -195,6 +199,7 @@ export function resolveOptions(prefix: string, options: RestifyModuleOptions): R
     errorFormat,
     onError,
     hooks,
+    afterCommit,
     browsable: browsable === true ? {} : browsable || undefined,
     refusalsHide,
     defaults: resolveDefaults(shared),

@@ -30,6 +30,7 @@ export function compileFeatures(
   const { hooks, scope } = parts.hooks(target);
   // The pairs of a join table without an entity have no hooks.
   shell.hooks = entity ? hooks : {};
+  shell.recording = parts.recording(shell, target);
   shell.objectLabel = compileLabel(options.label, shell);
   shell.description = options.description ?? '';
   shell.returnDeleted = options.returnDeleted;

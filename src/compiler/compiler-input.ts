@@ -6,6 +6,7 @@ import type {
 } from '../core/contracts/permission.js';
 import type { FilterBackend } from '../core/contracts/filters.js';
 import type { ResourceHooks } from '../core/contracts/hooks.js';
+import type { Recording } from '../core/query/plan.js';
 import type { InterceptorLike, Piping } from '../core/contracts/enhancers.js';
 import type { RequestCounter } from '../core/contracts/throttle.js';
 import type { EntityDescription, ModelDescription } from '../core/schema/entity-metadata.js';
@@ -82,6 +83,8 @@ export interface ResourceParts {
     readonly hooks: ResourceHooks;
     readonly scope: Permission | undefined;
   };
+  /** The same for all views of one entity; undefined if nothing is told of its committed writes. */
+  recording(resource: Resource, target: object | undefined): Recording | undefined;
   /** Set if the model has a throttle. */
   readonly counter?: RequestCounter;
 }

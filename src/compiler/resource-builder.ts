@@ -60,6 +60,7 @@ export function createBuilder(
     interceptors: [],
     piping: undefined,
     hooks: {},
+    recording: undefined,
     listenerRelations: [],
     throttle: undefined,
     counter: undefined,

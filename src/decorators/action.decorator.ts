@@ -73,7 +73,7 @@ export interface ControllerDeclaration {
 /** Marks `ResourceController` in every copy of the package. */
 export const REPLACES_OPERATIONS = Symbol.for('nestjs-restify.ResourceController');
 
-export const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite'] as const;
+export const HOOK_NAMES = ['scope', 'valuesOnCreate', 'beforeWrite', 'afterWrite', 'afterCommit'] as const;
 
 export type HookName = (typeof HOOK_NAMES)[number];
 

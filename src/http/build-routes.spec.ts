@@ -80,6 +80,7 @@ function resourceOf(
     interceptors: [],
     piping: undefined,
     hooks: {},
+    recording: undefined,
     listenerRelations: [],
     throttle: undefined,
     counter: undefined,

@@ -1,10 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext, LoggerService } from '@nestjs/common';
+import { CallbackQueue } from '../core/callback-queue.js';
 import type { GuardLike, RunGuard } from '../core/contracts/enhancers.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import { MethodNotAllowed, NotFound, UnsupportedMediaType } from '../core/errors/http-exceptions.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { Actor } from '../core/schema/caller.js';
+import { COMMIT_CALLS } from '../core/schema/limits.js';
 import { servedMethod, statusOf } from '../core/schema/operation.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
@@ -66,6 +69,9 @@ export class RestServer {
   /** Routes of models without interceptors, guards or throttles. */
   readonly directRoutes = new Set<Route>();
   readonly prefixRegistry = new PrefixRegistry();
+  /** The calls of `afterCommit` of all prefixes. */
+  readonly commitCalls = new CallbackQueue(COMMIT_CALLS);
+  private abandonsCommitCalls = false;
 
   constructor(
     logger: LoggerService,
@@ -276,6 +282,19 @@ export class RestServer {
         validators: undefined,
       });
     });
+  }
+
+  /** Waits until every `afterCommit` has ended, and warns once of those that have not when the grace period is over. */
+  async finishCommitCalls(): Promise<void> {
+    if (this.abandonsCommitCalls) return;
+    const late = new AbortController();
+    const grace = pause(this.shutdownGrace, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([this.commitCalls.ended(), grace]);
+    late.abort();
+    const { size } = this.commitCalls;
+    this.abandonsCommitCalls = size > 0;
+    if (size > 0)
+      this.log.warn(`Calls of afterCommit that have not ended as the application closes: ${size}.`);
   }
 
   /** Responds to a request that no route of Nest matched. Returns false for paths of the application. */

@@ -49,7 +49,10 @@ export class ServerLog {
     // The error of the driver or the application behind an error of this package.
     const cause = isRestException(error) && error.cause instanceof Error ? error.cause : error;
     if (this.isRepeated(cause)) return;
-    this.logError(subject ?? `${context.method} ${context.path ?? ''} failed`, cause, context);
+    const { method, path = '', requestId } = context;
+    // No line of the request itself has the identifier beside it.
+    const about = subject !== undefined && requestId !== undefined ? ` after the request ${requestId}` : '';
+    this.logError(`${subject ?? `${method} ${path} failed`}${about}`, cause, context);
     if (!listener) return;
     // In an async function, what the listener throws at once is a rejection, too.
     const notify = async (): Promise<void> => listener.onError(cause, context);

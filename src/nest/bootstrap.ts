@@ -58,16 +58,16 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
   rejectProblems(unknown.length > 0 ? [unknownMetadata(unknown)] : [], dataSource);
   // Resolved below, when the options are known to be right.
   const errors: { listener?: ErrorListener | undefined } = {};
-  const { adapter, description, readBody } = await describeEntities(context, (error, about) => {
-    const { subject, requester } = about;
+  const reportError: ReportError = (error, { subject, requester }) => {
     const { method = '', request } = requester?.call ?? {};
     server.reportError(error, { subject, listener: errors.listener, method, actor: null, request });
-  });
+  };
+  const { adapter, description, readBody } = await describeEntities(context, reportError);
   context.awaited.knows(description);
   const input = compilerInput(description, context);
   rejectProblems(problemsOfOptions(input), dataSource);
   const instances = new Map<unknown, unknown>();
-  const parts = await resolveParts(input, context, instances).catch((error: unknown) => {
+  const parts = await resolveParts(input, context, { instances, reportError }).catch((error: unknown) => {
     if (!(error instanceof DeclarationError)) throw error;
     rejectProblems([...error.problems, ...offlineProblems(input)], dataSource);
     throw error;
@@ -108,7 +108,11 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
       ...missingMethods(
         [
           ...optionsIn(input).map(withPermissionClasses),
-          { permissions: permissionsOfActions(input), onError: options.onError },
+          {
+            permissions: permissionsOfActions(input),
+            onError: options.onError,
+            afterCommit: options.afterCommit,
+          },
         ],
         instances,
       ),

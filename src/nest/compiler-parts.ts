@@ -17,6 +17,7 @@ import type { Serializer } from '../core/contracts/serializer.js';
 import { DeclarationError } from '../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
 import type { ResourceSerializer } from '../core/schema/resource.js';
+import type { ReportError } from '../execution/connection/connection-manager.js';
 import type { InjectableClass, RestifyOptions } from '../decorators/model-options.js';
 import { FieldFilter } from '../features/filtering/field-filter.js';
 import { OrderingFilter } from '../features/filtering/ordering-filter.js';
@@ -27,8 +28,11 @@ import { DenialWatch } from '../features/permissions/denial-watch.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { resolveAuthentication, guardsOfAuthentication } from './authentication-guards.js';
 import type { BootContext } from './boot-context.js';
-import { controllerHooks, joinHooks, prefixHooks } from './controller-hooks.js';
+import type { AfterCommitCall } from './commit-recording.js';
+import { CommitRecording } from './commit-recording.js';
+import { afterCommitOf, controllerHooks, joinHooks, prefixHooks } from './controller-hooks.js';
 import { listedControllers } from './listed-controllers.js';
+import type { ListedController } from './listed-controllers.js';
 import { resolveProvider } from './resolve-provider.js';
 
 const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
@@ -45,7 +49,10 @@ const STANDARD_BACKENDS: readonly InjectableClass<FilterBackend>[] = [
 export async function resolveParts(
   input: CompilerInput,
   { moduleRef, modules, options, server }: BootContext,
-  instances: Map<unknown, unknown>,
+  {
+    instances,
+    reportError,
+  }: { readonly instances: Map<unknown, unknown>; readonly reportError: ReportError },
 ): Promise<ResourceParts> {
   const problems: DeclarationProblem[] = [];
   const collect = async (step: () => Promise<unknown>): Promise<void> => {
@@ -64,7 +71,13 @@ export async function resolveParts(
   const standard: readonly InjectableClass<unknown>[] = [...STANDARD_BACKENDS, ModelSerializer, AllowAny];
   const given = optionsIn(input);
   const throttled = given.some(({ throttle }) => throttle !== undefined);
-  for (const type of [...standard, ...given.flatMap(classesOf), ...permissionsOfActions(input)])
+  const { afterCommit } = options;
+  for (const type of [
+    ...standard,
+    ...given.flatMap(classesOf),
+    ...permissionsOfActions(input),
+    ...(afterCommit ? [afterCommit] : []),
+  ])
     await make(type);
   const first: ResourceHooks[] = [];
   for (const type of options.hooks)
@@ -95,7 +108,21 @@ export async function resolveParts(
       watch: allFields || options.refusalsHide === 'rows' ? undefined : watchOf(type),
     };
   };
+  const ofPrefix = afterCommit && got(afterCommit);
+  const callOfPrefix: AfterCommitCall | undefined =
+    ofPrefix && ((_first, ...parameters) => ofPrefix.afterCommit(...parameters));
+  const recordings = new Map<string, CommitRecording | undefined>();
+  const listedFor = (target: object | undefined): ListedController | undefined =>
+    listed.find(({ declaration }) => declaration.entity === target);
   return {
+    recording: (resource, target) => {
+      if (recordings.has(resource.entity)) return recordings.get(resource.entity);
+      const calls = [callOfPrefix, afterCommitOf(listedFor(target), moduleRef)].flatMap((call) => call ?? []);
+      const parts = { calls, queue: server.commitCalls, reportError };
+      const recording = calls.length > 0 ? new CommitRecording(resource, parts) : undefined;
+      recordings.set(resource.entity, recording);
+      return recording;
+    },
     backends: (options) => (options.filterBackends ?? STANDARD_BACKENDS).map(got),
     serializer: (options) => compiledSerializer(got(options.serializer ?? ModelSerializer)),
     permission: (options) =>
@@ -103,10 +130,7 @@ export async function resolveParts(
     interceptors: (options) => (options.interceptors ?? []).map(got),
     piping: (options, target) => modelPipes((options.pipes ?? []).map(got), target),
     hooks: (target) => {
-      const own = controllerHooks(
-        listed.find(({ declaration }) => declaration.entity === target),
-        moduleRef,
-      );
+      const own = controllerHooks(listedFor(target), moduleRef);
       return { ...own, hooks: joinHooks(first, own.hooks) };
     },
     ...(throttled ? { counter: await loadCounter((token) => findProvider(token, moduleRef)) } : {}),
@@ -145,6 +169,7 @@ export function offlineParts(): ResourceParts {
     interceptors: () => [],
     piping: () => undefined,
     hooks: () => ({ hooks: {}, scope: undefined }),
+    recording: () => undefined,
     permissions: () => ({ kind: 'all-of', permissions: [] }),
   };
 }

@@ -11,6 +11,7 @@ import { allow } from '../core/contracts/permission.js';
 import type { AccessContext, Permission } from '../core/contracts/permission.js';
 import { withSource } from '../core/query/row-filter.js';
 import { RowScope } from '../features/permissions/built-in-permissions.js';
+import type { AfterCommitCall } from './commit-recording.js';
 import type { ListedController } from './listed-controllers.js';
 import { createInstance, findWrapper, rejectTransient } from './resolve-provider.js';
 import type { ResourceController, WriteHooks } from './resource.controller.js';
@@ -43,6 +44,17 @@ export function controllerHooks(listed: ListedController | undefined, moduleRef:
       ...(has('afterWrite') ? { after: async (step) => (await at(step)).afterWrite?.(writeOf(step)) } : {}),
     },
   };
+}
+
+/** Calls `afterCommit` of an application's controller class; undefined if it has none. */
+export function afterCommitOf(
+  listed: ListedController | undefined,
+  moduleRef: ModuleRef,
+): AfterCommitCall | undefined {
+  if (listed?.declaration.hooks.includes('afterCommit') !== true) return undefined;
+  const type = listed.listed as Type<Hooked>;
+  return async (first, ...parameters) =>
+    (await instanceOf({ type, ...listed }, first, moduleRef)).afterCommit?.(...parameters);
 }
 
 type Hooked = Pick<ResourceController, HookName>;

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { REPLACES_OPERATIONS } from '../decorators/action.decorator.js';
 import type { Json } from '../core/errors/rest-exception.js';
-import type { HookContext, WriteContext } from '../core/contracts/hooks.js';
+import type { CommitContext, CommittedWrite, HookContext, WriteContext } from '../core/contracts/hooks.js';
 import type { Operation } from '../core/schema/operation.js';
 import type { AccessContext } from '../core/contracts/permission.js';
 import type { RowFilter } from '../core/query/row-filter.js';
@@ -79,6 +79,9 @@ export abstract class ResourceController<Entity extends object = object> {
 
   /** Called after the row has been written, before the commit. An error rolls the write back and becomes the response. */
   afterWrite?(write: Write<Entity>): void | Promise<void>;
+
+  /** Called once for each transaction after its COMMIT, with the writes of the model in their order. Responses do not wait for it; what it throws is logged. */
+  afterCommit?(writes: readonly CommittedWrite[], context: CommitContext): void | Promise<void>;
 }
 
 /** The hooks of a class in `hooks` of `forRoot`, which run in the writes of every model. It has at least one of them. */

@@ -133,6 +133,11 @@ export class RestifyResources {
     return mergeMissingIndexes(found);
   }
 
+  /** For tests: resolves once every `afterCommit` has ended, those of writes that it has caused included. */
+  afterCommitEnded(): Promise<void> {
+    return this.server.commitCalls.ended();
+  }
+
   private operationsOf(
     resource: Resource,
     { api, ...caller }: Pick<ServedResource, 'api' | 'operations' | 'actor' | 'manager'>,

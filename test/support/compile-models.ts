@@ -61,5 +61,6 @@ function createParts(): ResourceParts {
     interceptors: () => [],
     piping: () => undefined,
     hooks: () => ({ hooks: {}, scope: undefined }),
+    recording: () => undefined,
   };
 }

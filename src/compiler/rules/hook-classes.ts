@@ -34,8 +34,15 @@ function* flawsOf(type: HookType, at: string): Iterable<OptionFlaw> {
     if (methods.has(name) && !WRITE_HOOKS.some((each) => each === name))
       yield {
         at,
-        what: `${type.name}.${name} is a hook of one model`,
-        repair: `Write it in a @RestifyController that extends ResourceController; for every model, use permissions of forRoot.`,
+        ...(name === 'afterCommit'
+          ? {
+              what: `${type.name}.${name} is not called by these hooks, which run before the COMMIT`,
+              repair: 'Write it in another class, and name that in afterCommit of forRoot.',
+            }
+          : {
+              what: `${type.name}.${name} is a hook of one model`,
+              repair: `Write it in a @RestifyController that extends ResourceController; for every model, use permissions of forRoot.`,
+            }),
       };
   const misspelt = [...misspeltNames(WRITE_HOOKS, { hooks, methods: [...methods] })];
   for (const { method, what, repair } of misspelt)

@@ -9,6 +9,7 @@ export type ClassesOfOptions = Pick<
 > & {
   readonly permissions: readonly InjectableClass<unknown>[];
   readonly onError?: InjectableClass<unknown> | undefined;
+  readonly afterCommit?: InjectableClass<unknown> | undefined;
 };
 
 /** The methods that are called on instances of the classes in an option, and what such a class does. */
@@ -20,6 +21,7 @@ const ROLES = {
   pipes: { methods: ['transform'], does: 'implements PipeTransform' },
   serializer: { methods: ['represent', 'parse'], does: 'extends ModelSerializer' },
   onError: { methods: ['onError'], does: 'implements ErrorListener' },
+  afterCommit: { methods: ['afterCommit'], does: 'implements AfterCommit' },
 } satisfies Record<keyof ClassesOfOptions, unknown>;
 
 /**

@@ -200,6 +200,7 @@ export const PREFIX_OPTIONS: Readonly<Record<keyof RestifyModuleOptions, OptionR
   ),
   onError: early(aClass),
   hooks: early(hookClasses),
+  afterCommit: early(aClass),
   browsable: early(browsable),
   refusalsHide: lateNotNull(
     check(

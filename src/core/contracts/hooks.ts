@@ -14,6 +14,12 @@ export interface HookContext {
 /** An operation that changes a row. */
 export type WriteOperation = Exclude<Operation, 'list' | 'retrieve'>;
 
+/**
+ * All values of a row by the paths of its properties, those that no client may read and that the entity does not select included: the
+ * canonical ones of the columns, of a relation its foreign key, of several columns as a list. Frozen. They may be secrets: do not log them.
+ */
+export type StoredValues = Readonly<Record<string, Json>>;
+
 /** What hooks know of one write. */
 export interface HookedWrite extends HookContext {
   readonly operation: WriteOperation;
@@ -31,6 +37,27 @@ export interface HookClass {
 export interface WriteContext extends HookedWrite {
   /** The ORM's transaction handle. */
   readonly transaction: object;
+}
+
+/** A write that is committed. */
+export interface CommittedWrite extends Pick<HookContext, 'actor' | 'request'> {
+  readonly operation: WriteOperation;
+  /** What was stored before a change, a deletion or a restoration, as read under the lock of the row; of several objects together, before the first of them. Undefined for a new object. */
+  readonly stored: StoredValues | undefined;
+  /** What the write has left in the row; undefined after a deletion. */
+  readonly values: StoredValues | undefined;
+}
+
+/** The context of committed writes. */
+export type CommitContext = Pick<HookContext, 'resource'>;
+
+/** The class in `afterCommit` of `forRoot`. */
+export interface AfterCommit {
+  /**
+   * Called once for each model and transaction after its COMMIT, with the writes in their order. Responses do not wait for it. What it throws
+   * or rejects with is logged, and changes nothing.
+   */
+  afterCommit(writes: readonly CommittedWrite[], context: CommitContext): void | Promise<void>;
 }
 
 /** The application's hooks in a model's operations, over HTTP and in process. Compiled at boot. */

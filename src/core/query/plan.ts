@@ -1,3 +1,4 @@
+import type { CommittedWrite, StoredValues } from '../contracts/hooks.js';
 import type { ValidatorColumns } from '../contracts/conditional.js';
 import type { CursorPosition } from '../contracts/pagination.js';
 import type { Row } from '../contracts/serializer.js';
@@ -183,6 +184,8 @@ export interface Completed {
   /** An upsert is what it became. */
   readonly kind: 'create' | 'update' | 'delete' | 'restore';
   readonly resource: ResourceSchema;
+  /** Undefined if the plan has none. */
+  readonly origin?: WriteOrigin | undefined;
   /** The values of the columns that identify the row in its table; of a change, those after it. */
   readonly key: readonly Json[];
   /** What was stored before a change or a deletion: for several writes together, before the first of them. */
@@ -191,11 +194,10 @@ export interface Completed {
   readonly after?: StoredValues | undefined;
 }
 
-/**
- * All values of a row by the paths of its properties, those that no client may read and that the entity does not select included: the
- * canonical ones of the columns, of a relation its foreign key, of several columns as a list. Frozen.
- */
-export type StoredValues = Readonly<Record<string, Json>>;
+/** The operation by which a row is written, and its caller. */
+export interface WriteOrigin extends Pick<CommittedWrite, 'operation' | 'actor'> {
+  readonly requester: Requester | undefined;
+}
 
 /** What is told of writes once they are committed. Made at start by what needs it: all writes of a transaction are told together. */
 export interface Recording {
@@ -223,6 +225,7 @@ interface WrittenRow {
   readonly hooks: TransactionHooks;
   readonly completed?: CompletedRows | undefined;
   readonly recording?: Recording | undefined;
+  readonly origin?: WriteOrigin | undefined;
 }
 
 export interface CreatePlan extends WrittenRow {
@@ -273,6 +276,7 @@ export interface DeletePlan {
   readonly expected?: Expectation | undefined;
   readonly hooks: TransactionHooks;
   readonly recording?: Recording | undefined;
+  readonly origin?: WriteOrigin | undefined;
 }
 
 /** Restores the soft-deleted row that `where` selects. */

@@ -73,6 +73,9 @@ export const STATEMENT_TIMEOUT = 30_000;
 /** Milliseconds for which an incomplete request may be idle during shutdown. */
 export const SHUTDOWN_GRACE = 5_000;
 
+/** Calls of `afterCommit` that run at once in one application; the others wait. */
+export const COMMIT_CALLS = 10;
+
 /** Rows of a list that are read in one batch. */
 export const PAGE_ROWS = 1000;
 

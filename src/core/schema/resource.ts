@@ -11,6 +11,7 @@ import type { Pagination } from '../contracts/pagination.js';
 import type { Renderer } from '../contracts/renderer.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { RequestCounter, Throttle } from '../contracts/throttle.js';
+import type { Recording } from '../query/plan.js';
 import type { DeletedRows } from './operation.js';
 import type { ResourceSchema } from './resource-schema.js';
 
@@ -56,6 +57,8 @@ export interface Resource extends ResourceSchema {
   /** Undefined if it has no pipes. */
   readonly piping: Piping | undefined;
   readonly hooks: ResourceHooks;
+  /** Set if the application is told of committed writes. @internal */
+  readonly recording: Recording | undefined;
   readonly throttle: Throttle | undefined;
   /** Counts the requests for `throttle`. */
   readonly counter: RequestCounter | undefined;

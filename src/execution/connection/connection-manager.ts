@@ -95,7 +95,9 @@ export class ConnectionManager<S extends Session> {
     this.committed = new CommittedWrites(port, {
       openTransaction: dialect.openTransaction,
       outside: (work) => {
-        lock.runOutside(work);
+        lock.runOutside(() => {
+          this.joined.runOutside(work);
+        });
       },
       reportError: (error) => limits.reportError?.(error, { subject: NOT_TOLD, requester: undefined }),
     });

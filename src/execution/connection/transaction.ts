@@ -87,6 +87,11 @@ export class JoinedTransactions<S extends Session> {
     return this.context.value;
   }
 
+  /** Runs work in none of these transactions. */
+  runOutside(work: () => void): void {
+    this.context.exit(work);
+  }
+
   /** Runs operations in the open transaction of a session. */
   run<Result>(session: S, work: () => Promise<Result>): Promise<Result> {
     const depth = this.current?.session === session ? this.current.depth : 0;

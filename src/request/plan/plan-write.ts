@@ -1,4 +1,3 @@
-import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { Json } from '../../core/errors/rest-exception.js';
@@ -11,7 +10,6 @@ import type {
   DeletePlan,
   Expectation,
   RestorePlan,
-  TransactionHooks,
   UpdatePlan,
   ViewCheck,
 } from '../../core/query/plan.js';
@@ -33,6 +31,7 @@ import {
 } from './key-checks.js';
 import { unaddressableKeyErrors } from './key-fields.js';
 import { planAddedValues } from './plan-hook-values.js';
+import { hookContextOf, originOf, transactionHooks } from './transaction-hooks.js';
 import type { ResolvedReferences } from './key-checks.js';
 import { joiningPairs } from './row-conditions.js';
 
@@ -71,7 +70,6 @@ export function suppliedFields(
     .map(({ name }) => name);
 }
 
-const NO_HOOKS: TransactionHooks = {};
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
 const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
@@ -113,6 +111,8 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
             added,
             where,
             hooks: transactionHooks('create', context),
+            recording: resource.recording,
+            origin: originOf('create', context),
           })),
         ),
       );
@@ -205,6 +205,8 @@ export function planUpdate(
           expected,
           mayView: viewCheck(context),
           hooks: transactionHooks(operation, context),
+          recording: resource.recording,
+          origin: originOf(operation, context),
         };
       }),
     ),
@@ -228,6 +230,8 @@ export function planDelete(context: RestContext, where: Condition, expected?: Ex
     expected,
     mayView: viewCheck(context),
     hooks: transactionHooks('destroy', context),
+    recording: context.resource.recording,
+    origin: originOf('destroy', context),
   };
 }
 
@@ -243,6 +247,7 @@ export function planPurge(context: RestContext, { deleted, where, expected }: De
     ...planDelete(context, where, expected),
     resource: deleted,
     hooks: transactionHooks('purge', context),
+    origin: originOf('purge', context),
   };
 }
 
@@ -258,6 +263,7 @@ export function planRestore(
     shown: context.resource,
     visible,
     hooks: transactionHooks('restore', context),
+    origin: originOf('restore', context),
   };
 }
 
@@ -332,18 +338,4 @@ export function withAliases(
   for (const { within, names: both } of foreignKeyAliases)
     if (within.length === 0 && both.some((name) => given.has(name))) for (const name of both) given.add(name);
   return given;
-}
-
-function hookContextOf({ resource, actor, exchange }: RestContext): HookContext {
-  return { actor, resource, request: exchange?.request };
-}
-
-function transactionHooks(operation: WriteOperation, context: RestContext): TransactionHooks {
-  const { before, after } = context.resource.hooks;
-  if (!before && !after) return NO_HOOKS;
-  const hookContext = hookContextOf(context);
-  return {
-    before: before && ((entity, transaction) => before({ ...hookContext, operation, entity, transaction })),
-    after: after && ((entity, transaction) => after({ ...hookContext, operation, entity, transaction })),
-  };
 }

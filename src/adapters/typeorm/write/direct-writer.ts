@@ -339,12 +339,13 @@ export class DirectWriter implements RowWriter {
     }
   }
 
-  private record({ kind, resource, recording }: CreatePlan | UpdatePlan): Written<QueryRunner> | undefined {
+  private record(plan: CreatePlan | UpdatePlan): Written<QueryRunner> | undefined {
+    const { kind, resource, recording, origin } = plan;
     if (!recording) return undefined;
     const { committed } = this.tools.connections;
     return (records, runner) => {
       const row = this.tools.reader.rowOf(records);
-      if (row) committed.add(runner, recording, { kind, resource, key: identityOfRow(row) });
+      if (row) committed.add(runner, recording, { kind, resource, origin, key: identityOfRow(row) });
     };
   }
 

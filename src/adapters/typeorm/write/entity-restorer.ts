@@ -16,6 +16,7 @@ import { copyEntity, ListenerRelations, LoadedEntities } from './loaded-entities
 import { NO_ERRORS, notFound, prepared, runHook } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { selectForDeletion } from './row-locks.js';
+import { writeAlone } from './step-writer.js';
 
 /** A deleted row under its lock. */
 interface DeletedRow {
@@ -40,16 +41,8 @@ export class EntityRestorer {
     this.unique = uniqueColumns(resource, this.metadata);
   }
 
-  async restore(plan: RestorePlan): Promise<Row | undefined> {
-    const step = this.prepare(plan);
-    try {
-      return await this.tools.connections.transact(
-        async (runner) => (await step.prepare(runner)).write(),
-        plan.requester,
-      );
-    } catch (error) {
-      throw await step.translateError(error);
-    }
+  restore(plan: RestorePlan): Promise<Row | undefined> {
+    return writeAlone(this.prepare(plan), plan, this.tools);
   }
 
   private prepare(plan: RestorePlan): PreparableWrite<Row | undefined> {

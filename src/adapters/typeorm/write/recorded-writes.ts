@@ -1,7 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
-import type { BatchPlan, Completed, StoredValues, WritePlan } from '../../../core/query/plan.js';
+import type { StoredValues } from '../../../core/contracts/hooks.js';
+import type { BatchPlan, Completed, WritePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { keyText } from '../../../core/values/keys.js';
 import { StoredImages } from './stored-images.js';
@@ -31,7 +32,7 @@ export class WriteRecorder {
 
   /** Undefined if no plan asks for it. */
   static of(
-    steps: BatchPlan['steps'],
+    steps: readonly (BatchPlan['steps'][number] | WritePlan)[],
     toolsOf: (resource: ResourceSchema) => WriterTools,
   ): WriteRecorder | undefined {
     const plans = steps.flatMap(plansOf);
@@ -57,18 +58,18 @@ export class WriteRecorder {
   async end(runner: QueryRunner): Promise<void> {
     const read = this.done.filter(({ plan }) => plan.kind !== 'delete' && plan.recording?.images);
     const after = new Map<ResourceSchema, ReadonlyMap<string, StoredValues>>();
-    for (const [resource, of] of byResource(read, ({ plan }) => plan.resource)) {
+    for (const [resource, of] of byResource(read, ({ plan }) => writtenView(plan))) {
       const keys = of.map(({ key }) => key);
       after.set(resource, await this.imagesOf(resource).ofRows(keys, runner));
     }
     for (const { plan, key } of this.done) {
-      const { kind, resource, recording } = plan;
+      const { kind, resource, recording, origin } = plan;
       const { committed } = this.toolsOf(resource).connections;
       const images = recording?.images && {
         before: this.before.get(plan),
-        after: kind === 'delete' ? undefined : after.get(resource)?.get(keyText(key)),
+        after: kind === 'delete' ? undefined : after.get(writtenView(plan))?.get(keyText(key)),
       };
-      if (recording) committed.add(runner, recording, { kind, resource, key, ...images });
+      if (recording) committed.add(runner, recording, { kind, resource, origin, key, ...images });
     }
   }
 
@@ -77,7 +78,12 @@ export class WriteRecorder {
   }
 }
 
-function plansOf(step: BatchPlan['steps'][number]): readonly WritePlan[] {
+/** The view that has the row after the write. */
+function writtenView(plan: WritePlan): ResourceSchema {
+  return plan.kind === 'restore' ? plan.shown : plan.resource;
+}
+
+function plansOf(step: BatchPlan['steps'][number] | WritePlan): readonly WritePlan[] {
   switch (step.kind) {
     case 'upsert':
       return [step.update, step.create];

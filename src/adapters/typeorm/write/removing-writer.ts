@@ -98,11 +98,11 @@ export class RemovingWriter implements RowWriter {
   /** False if no row was deleted: there is none, or the database has rejected the deletion. */
   private async deleteAtOnce(plan: DeletePlan): Promise<boolean> {
     const { connections, dialect } = this.tools;
-    const { kind, resource, recording } = plan;
+    const { kind, resource, recording, origin } = plan;
     const record: Written<QueryRunner> = ([deleted], runner) => {
       if (!deleted || !recording) return;
       const key = decodeRecord(deleted, resource.identity, dialect);
-      connections.committed.add(runner, recording, { kind, resource, key });
+      connections.committed.add(runner, recording, { kind, resource, origin, key });
     };
     try {
       const records = await connections.write(this.deletion(plan.where), plan.requester, record);

@@ -1,6 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
-import type { Completed, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Completed, CreatePlan, DeletePlan, UpdatePlan, WritePlan } from '../../../core/query/plan.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { identityOfRow, WriteRecorder } from './recorded-writes.js';
 import { throwStepError } from './row-writer.js';
@@ -31,20 +31,20 @@ export abstract class StepWriter implements RowWriter {
 /** Executes a write in its own transaction. */
 export async function writeAlone<Result extends WriteResult>(
   step: PreparableWrite<Result>,
-  plan: CreatePlan | UpdatePlan | DeletePlan,
+  plan: WritePlan,
   tools: WriterTools,
 ): Promise<Result> {
   throwStepError(step.errors);
   const write = async (runner: QueryRunner): Promise<Result> => {
     const ready = await step.prepare(runner);
     throwStepError(ready.errors);
-    if (plan.recording === undefined || ready.missing) return ready.write();
-    const recorder = WriteRecorder.of([plan], () => tools);
-    await recorder?.begin(runner);
+    const recorder = ready.missing ? undefined : WriteRecorder.of([plan], () => tools);
+    if (!recorder) return ready.write();
+    await recorder.begin(runner);
     const result = await ready.write();
     const key = keyOf(result, ready);
-    if (key) recorder?.add(plan, key);
-    await recorder?.end(runner);
+    if (key) recorder.add(plan, key);
+    await recorder.end(runner);
     return result;
   };
   try {

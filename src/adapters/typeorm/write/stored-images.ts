@@ -2,7 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
-import type { StoredValues } from '../../../core/query/plan.js';
+import type { StoredValues } from '../../../core/contracts/hooks.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ToOneRelation } from '../../../core/schema/relation.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
@@ -22,6 +22,9 @@ const MAX_ROWS = 500;
 /** Reads all values that the rows of a table have stored, whatever its view shows, in the transaction that writes them. */
 export class StoredImages {
   private readonly columns: readonly Column[];
+  private readonly relations: readonly Pick<ToOneRelation, 'name' | 'on'>[];
+  /** Whether TypeORM alone knows the table, whose only properties are then the two sides. */
+  private readonly isJunction: boolean;
 
   constructor(
     private readonly resource: ResourceSchema,
@@ -32,6 +35,12 @@ export class StoredImages {
       metadata.columns.filter((each) => each.isVirtualProperty).map(({ databaseName }) => databaseName),
     );
     this.columns = [...resource.columns.values()].filter(({ id }) => !virtual.has(id));
+    this.isJunction = metadata.tableType === 'junction';
+    this.relations = this.isJunction
+      ? resource.fields.flatMap((field) =>
+          field.kind === 'to-one' ? { name: field.name, on: field.relation.on } : [],
+        )
+      : [...resource.relations.values()].filter((each) => each.kind === 'to-one');
   }
 
   /** Of the row that the condition selects, which it locks. */
@@ -92,11 +101,12 @@ export class StoredImages {
   private imageOf(values: readonly Json[]): StoredValues {
     const byColumn = new Map(this.columns.map(({ id }, index) => [id, values[index] ?? null]));
     const image: Record<string, Json> = {};
-    const relations = [...this.resource.relations.values()].filter(
-      (each): each is ToOneRelation => each.kind === 'to-one',
-    );
+    const { isJunction, relations } = this;
     const isJoining = ({ id, path }: Column): boolean =>
-      relations.some(({ name, on }) => path.startsWith(`${name}.`) && on.some(({ near }) => near.id === id));
+      relations.some(
+        ({ name, on }) =>
+          (isJunction || path.startsWith(`${name}.`)) && on.some(({ near }) => near.id === id),
+      );
     for (const column of this.columns)
       if (!isJoining(column)) image[column.path] = byColumn.get(column.id) ?? null;
     for (const { name, on } of relations) {
