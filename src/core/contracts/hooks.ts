@@ -23,6 +23,8 @@ export type StoredValues = Readonly<Record<string, Json>>;
 /** What hooks know of one write. */
 export interface HookedWrite extends HookContext {
   readonly operation: WriteOperation;
+  /** What was stored before a change, a deletion or a restoration, as read under the lock of the row; of several objects together, before the first of them. Undefined for a new object. */
+  readonly stored: StoredValues | undefined;
   /** The entity to be written; afterwards the same object, as written. */
   readonly entity: object;
 }
@@ -42,7 +44,7 @@ export interface WriteContext extends HookedWrite {
 /** A write that is committed. */
 export interface CommittedWrite extends Pick<HookContext, 'actor' | 'request'> {
   readonly operation: WriteOperation;
-  /** What was stored before a change, a deletion or a restoration, as read under the lock of the row; of several objects together, before the first of them. Undefined for a new object. */
+  /** As in the hooks of the write. */
   readonly stored: StoredValues | undefined;
   /** What the write has left in the row; undefined after a deletion. */
   readonly values: StoredValues | undefined;

@@ -174,6 +174,8 @@ export interface TransactionHooks {
   readonly before?: ((entity: object, transaction: object) => Promise<void>) | undefined;
   /** Called once the entity is written, and before the response is read back. */
   readonly after?: ((entity: object, transaction: object) => Promise<void>) | undefined;
+  /** Called before them with what the locked row has stored, in each attempt. Set where there is one, except for a new row. */
+  readonly keepStored?: ((stored: StoredValues | undefined) => void) | undefined;
 }
 
 /** A callback inside the transaction that has written these rows, with their final values; an error rolls it back. */

@@ -1,4 +1,4 @@
-import type { HookContext, WriteOperation } from '../../core/contracts/hooks.js';
+import type { HookContext, StoredValues, WriteOperation } from '../../core/contracts/hooks.js';
 import type { TransactionHooks, WriteOrigin } from '../../core/query/plan.js';
 import type { RestContext } from '../rest-context.js';
 
@@ -20,8 +20,11 @@ export function transactionHooks(operation: WriteOperation, context: RestContext
   const { before, after } = context.resource.hooks;
   if (!before && !after) return NO_HOOKS;
   const hookContext = hookContextOf(context);
-  return {
-    before: before && ((entity, transaction) => before({ ...hookContext, operation, entity, transaction })),
-    after: after && ((entity, transaction) => after({ ...hookContext, operation, entity, transaction })),
+  let stored: StoredValues | undefined;
+  const run = (hook: typeof before): TransactionHooks['before'] =>
+    hook && ((entity, transaction) => hook({ ...hookContext, operation, stored, entity, transaction }));
+  const keepStored = (values: StoredValues | undefined): void => {
+    stored = values;
   };
+  return { before: run(before), after: run(after), ...(operation === 'create' ? {} : { keepStored }) };
 }

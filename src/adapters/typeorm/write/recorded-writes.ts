@@ -19,7 +19,8 @@ export function identityOfRow({ identity, key }: Row): readonly Json[] {
 }
 
 /**
- * Records the writes of one attempt at a transaction, for the plans that ask for it. They wait for the COMMIT of the query runner.
+ * Records the writes of one attempt at a transaction, for the plans that ask for it, and reads what their hooks know of the rows. The
+ * recorded ones wait for the COMMIT of the query runner.
  */
 export class WriteRecorder {
   private readonly done: RecordedWrite[] = [];
@@ -36,17 +37,22 @@ export class WriteRecorder {
     toolsOf: (resource: ResourceSchema) => WriterTools,
   ): WriteRecorder | undefined {
     const plans = steps.flatMap(plansOf);
-    return plans.some(({ recording }) => recording) ? new WriteRecorder(plans, toolsOf) : undefined;
+    return plans.some(({ recording, hooks }) => recording ?? hooks.keepStored)
+      ? new WriteRecorder(plans, toolsOf)
+      : undefined;
   }
 
   /** Reads and locks the rows as they are before the first write. */
   async begin(runner: QueryRunner): Promise<void> {
     const plans = this.plans.filter(
-      (plan) => plan.kind !== 'create' && plan.recording?.images === 'both',
+      (plan) => plan.kind !== 'create' && (plan.recording?.images === 'both' || plan.hooks.keepStored),
     ) as readonly Exclude<WritePlan, { kind: 'create' }>[];
     for (const [resource, of] of byResource(plans, (plan) => plan.resource)) {
       const images = await this.imagesOf(resource).ofEachLocked(of, runner);
-      for (const [index, plan] of of.entries()) this.before.set(plan, images[index]);
+      for (const [index, plan] of of.entries()) {
+        this.before.set(plan, images[index]);
+        plan.hooks.keepStored?.(images[index]);
+      }
     }
   }
 
