@@ -225,10 +225,12 @@ function conditionParameters(described: DescribedRoute): readonly Parameter[] {
 /** The idempotency key. With quotes it is longer, and each character may be escaped. */
 function keyParameters(described: DescribedRoute): readonly Parameter[] {
   if (!isRepeatable(described)) return [];
+  const creates = described.operation === 'create';
   const parameter = describeParameter('header', 'Idempotency-Key', {
     schema: { type: 'string', minLength: 1, maxLength: 2 * MAX_IDEMPOTENCY_KEY + 2 },
-    description:
-      'A unique key for each new object, such as a UUID. A repeated request with the same key does not create the object again.',
+    description: creates
+      ? 'A unique key for each new object, such as a UUID. A repeated request with the same key does not create the object again.'
+      : 'A unique key, such as a UUID. A repeated request with the same key gets the response of the first one.',
   });
-  return [{ ...parameter, required: described.route.resource.idempotency?.require === true }];
+  return [{ ...parameter, required: creates && described.route.resource.idempotency?.require === true }];
 }

@@ -67,10 +67,15 @@ function successOf(described: DescribedRoute, access: KnownAccess, place: Descri
   const { operation, route } = described;
   if (operation === 'destroy') return deletedResponses(described, access, place);
   if (operation === 'purge')
-    return { 204: { description: 'The object has been deleted for good.', headers: { Allow: ALLOW } } };
+    return {
+      204: {
+        description: 'The object has been deleted for good.',
+        headers: { Allow: ALLOW, ...replayedHeaders(described) },
+      },
+    };
   const status = String(described.action?.code ?? statusOf(operation));
   const object = objectSchema(described, access, place);
-  const state = stateHeaders(described);
+  const state = { ...stateHeaders(described), ...(operation === 'restore' && replayedHeaders(described)) };
   if (amountOf(described) === 'many')
     return {
       [status]: jsonResponse('The complete objects.', schemaOfAmount(object, 'many', route.resource)),
@@ -114,9 +119,7 @@ function createdResponses(described: DescribedRoute, status: string, object: Sch
   const { resource } = described.route;
   const amount = amountOf(described);
   const objects = schemaOfAmount(object, amount, resource);
-  const replayed: NonNullable<Response['headers']> = isRepeatable(described)
-    ? { 'Idempotency-Replayed': REPLAYED }
-    : {};
+  const replayed = replayedHeaders(described);
   const description =
     amount === 'one' ? 'The new object.' : 'The new object, or the objects of the list in their order.';
   const location: NonNullable<Response['headers']> = hasObjectUrl(resource) ? { Location: LOCATION } : {};
@@ -131,6 +134,10 @@ function createdResponses(described: DescribedRoute, status: string, object: Sch
         [status]: created,
       }
     : { [status]: created };
+}
+
+function replayedHeaders(described: DescribedRoute): NonNullable<Response['headers']> {
+  return isRepeatable(described) ? { 'Idempotency-Replayed': REPLAYED } : {};
 }
 
 function isUpsert(described: DescribedRoute): boolean {

@@ -77,7 +77,8 @@ export function isConditional(described: DescribedRoute): boolean {
 
 /** Whether the operation accepts an `Idempotency-Key`. */
 export function isRepeatable({ route, method, operation }: DescribedRoute): boolean {
-  return operation === 'create' && method === 'POST' && route.resource.idempotency !== undefined;
+  const isOnce = operation === 'create' || operation === 'restore' || operation === 'purge';
+  return isOnce && method === 'POST' && route.resource.idempotency !== undefined;
 }
 
 export const JSON_TYPE = 'application/json';

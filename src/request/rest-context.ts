@@ -27,6 +27,8 @@ import type { RestResponse } from './response/rest-response.js';
 
 /** A create request of a model that stores its response under an `Idempotency-Key`. */
 export interface IdempotentRequest {
+  /** Whether it writes the object of its URL, without a body. */
+  readonly ignoresBody: boolean;
   /** Undefined where the request has none. Throws 400. */
   key(): string | undefined;
   /** For the next rows that the request creates. Throws 400. */

@@ -1,9 +1,10 @@
 // @tags db http nest
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   allow,
   basic,
   deny,
+  IdempotencyRecord,
   ModelPermissions,
   ResourceController,
   Restify,
@@ -90,6 +91,20 @@ class BackRight {
   @DeleteDateColumn() deletedAt: Date | null;
 }
 
+@Restify({
+  app: 'back',
+  permissions: [BackRules],
+  trash: true,
+  conditional: true,
+  idempotency: { require: true },
+})
+@Entity('back_once')
+class BackOnce {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 20, default: 'ann' }) owner: string;
+  @DeleteDateColumn() deletedAt: Date | null;
+}
+
 @RestifyController(BackPage)
 class BackPageController extends ResourceController<BackPage> {
   override beforeWrite({ entity, operation }: Write<BackPage>): void {
@@ -100,12 +115,13 @@ class BackPageController extends ResourceController<BackPage> {
 
 const PAGES = '/rest/v1/back/backpage/';
 const BOOKS = '/rest/v1/back/backbook/';
+const ONCE = '/rest/v1/back/backonce/';
 
 onEachDatabase('a deleted object', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
-      entities: [BackPage, BackBook, BackMark, BackRight],
+      entities: [BackPage, BackBook, BackMark, BackRight, BackOnce, IdempotencyRecord],
       controllers: [BackPageController],
       database,
       restify: {
@@ -117,7 +133,7 @@ onEachDatabase('a deleted object', (database) => {
   });
   afterAll(() => started.close());
   beforeEach(async () => {
-    for (const table of [BackMark, BackPage, BackBook, BackRight])
+    for (const table of [BackMark, BackPage, BackBook, BackRight, BackOnce])
       await started.dataSource.manager.createQueryBuilder().delete().from(table).execute();
     told.length = 0;
   });
@@ -268,5 +284,83 @@ onEachDatabase('a deleted object', (database) => {
     await pages.as({ name: 'ann' }).destroy(id);
     await pages.as({ name: 'ann' }).purge(id);
     expect(await started.dataSource.manager.count(BackPage, { withDeleted: true })).toBe(0);
+  });
+
+  describe('with an Idempotency-Key', () => {
+    const once = async (): Promise<string> => {
+      const { manager } = started.dataSource;
+      const { id } = await manager.save(BackOnce, new BackOnce());
+      await manager.softDelete(BackOnce, id);
+      return `${ONCE}${id}/`;
+    };
+    let keys = 0;
+    const freshKey = (): string => `key-${++keys}`;
+    const keyed = (
+      path: string,
+      key: string,
+      { who = 'ann', ...more }: { who?: string; body?: string } = {},
+    ) =>
+      started.client.send('POST', path, {
+        headers: { ...as(who).headers, 'idempotency-key': key, 'content-type': 'text/plain' },
+        ...more,
+      });
+
+    test('is restored once, and a repetition gets the same response', async () => {
+      const [path, key] = [await once(), freshKey()];
+      const first = await keyed(`${path}restore/`, key, { body: 'ignored' });
+      expect([first.status, first.headers['idempotency-replayed']]).toEqual([200, undefined]);
+      await started.dataSource.manager.softDelete(BackOnce, (first.json as { id: number }).id);
+      const again = await keyed(`${path}restore/`, key);
+      expect(again).toMatchObject({
+        status: 200,
+        text: first.text,
+        headers: { 'idempotency-replayed': 'true' },
+      });
+      expect(again.headers.etag).toBe(first.headers.etag);
+      expect((await started.client.get(path, as('ann'))).status).toBe(404);
+      expect((await keyed(`${path}restore/`, freshKey())).status).toBe(200);
+    });
+
+    test('is purged once, and a repetition is no error', async () => {
+      const [path, key] = [await once(), freshKey()];
+      expect((await keyed(`${path}purge/`, key)).status).toBe(204);
+      expect(await keyed(`${path}purge/`, key)).toMatchObject({
+        status: 204,
+        headers: { 'idempotency-replayed': 'true' },
+      });
+      expect((await post(`${path}purge/`))[0]).toBe(404);
+      expect((await keyed(`${path}purge/`, key, { who: 'eve' })).status).toBe(403);
+      expect((await keyed(`${path}purge/`, key, { who: 'bob' })).status).toBe(404);
+    });
+
+    test('is one for each object and operation, and for none that has failed', async () => {
+      const [one, other, key] = [await once(), await once(), freshKey()];
+      expect((await keyed(`${one}restore/`, key)).status).toBe(200);
+      expect(await keyed(`${other}restore/`, key)).toMatchObject({
+        status: 200,
+        json: { id: expect.any(Number) },
+      });
+      expect((await keyed(`${one}purge/`, key)).status).toBe(409);
+      expect((await started.client.send('DELETE', one, as('ann'))).status).toBe(204);
+      expect((await keyed(`${one}purge/`, key)).status).toBe(204);
+    });
+
+    test('is read after the rights, and before the object', async () => {
+      const missing = `${ONCE}999999/restore/`;
+      expect((await keyed(missing, 'not one', { who: 'eve' })).status).toBe(403);
+      expect((await keyed(missing, 'not one')).status).toBe(400);
+      expect((await keyed(missing, freshKey())).status).toBe(404);
+      expect((await post(missing))[0]).toBe(404);
+    });
+
+    test('is executed by one of those who send it at once', async () => {
+      const [path, key] = [await once(), freshKey()];
+      const answers = await Promise.all([1, 2, 3].map(() => keyed(`${path}restore/`, key)));
+      const executed = answers.filter(
+        ({ status, headers }) => status === 200 && headers['idempotency-replayed'] === undefined,
+      );
+      expect(executed).toHaveLength(1);
+      expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+    });
   });
 });

@@ -17,6 +17,7 @@ import { actorNames } from '../../core/schema/caller.js';
 import type { Caller } from '../../core/schema/caller.js';
 import { MAX_IDEMPOTENCY_KEY } from '../../core/schema/limits.js';
 import type { Resource } from '../../core/schema/resource.js';
+import { keyText } from '../../core/values/keys.js';
 import { copyOf, exactMember, parseJson, writeJson, ExactNumber } from '../../core/values/exact-numbers.js';
 import type { HttpExchange } from '../../request/http-exchange.js';
 import { belongsTo, keyCondition } from '../../request/plan/row-conditions.js';
@@ -25,8 +26,9 @@ import { HttpInput, readJsonValue } from '../../request/request-input.js';
 import { listPath } from '../../request/resource-urls.js';
 import type { RestContext, Stage, IdempotentRequest } from '../../request/rest-context.js';
 
-/** A create request over HTTP, identified by its `Idempotency-Key`. One object for each request. */
+/** A request over HTTP that creates, restores or purges, identified by its `Idempotency-Key`. One object for each request. */
 class HttpIdempotentRequest implements IdempotentRequest {
+  readonly ignoresBody: boolean;
   /** The number of claims so far: a method of the application may create several rows. */
   private sequence = 0;
 
@@ -37,23 +39,28 @@ class HttpIdempotentRequest implements IdempotentRequest {
       readonly input: HttpInput;
       readonly rules: Idempotency;
     },
-  ) {}
+  ) {
+    const operation = context.route.operations.get('POST');
+    this.ignoresBody = operation === 'restore' || operation === 'purge';
+  }
 
   key(): string | undefined {
-    return parseIdempotencyKey(this.from.exchange.header('idempotency-key'), this.from.rules.require);
+    const { exchange, rules } = this.from;
+    return parseIdempotencyKey(exchange.header('idempotency-key'), rules.require && !this.ignoresBody);
   }
 
   async claim(key: string): Promise<ClaimRequest> {
     const { exchange, input, rules } = this.from;
-    const { actor } = this.context;
+    const { actor, base, keys, route } = this.context;
+    const object = this.ignoresBody ? `/${keyText(keys.key ?? [])}/${route.segment ?? ''}` : '';
     // Hashed, so that the database does not disclose it.
     const id = digest([
-      `${this.context.base}/${listPath(this.context)}`,
+      `${base}/${listPath(this.context)}${object}`,
       callerOf({ actor, address: exchange.address }, rules),
       key,
       this.sequence++,
     ]);
-    const body = readJsonValue(await input.receivedBody());
+    const body = this.ignoresBody ? null : readJsonValue(await input.receivedBody());
     // The order of members does not matter.
     return { id, fingerprint: digest([id, exchange.query, sorted(body)]), life: rules.life };
   }
@@ -101,7 +108,7 @@ function sorted(value: unknown): unknown {
   return { members: names.map((name) => [name, sorted(exactMember(value, name))]) };
 }
 
-/** Identifies a request that creates rows by its `Idempotency-Key`, in models that store their responses. */
+/** Identifies a request that creates, restores or purges rows by its `Idempotency-Key`, in models that store their responses. */
 export function identifyIdempotentRequest(
   { idempotency: rules }: Resource,
   method: string,
@@ -117,7 +124,7 @@ export function identifyIdempotentRequest(
 }
 
 /**
- * Creates one or many rows. `completed` must run inside their transaction, after they are written; its error rolls them
+ * Writes one or many rows; a purge leaves none. `completed` must run inside their transaction, after they are written; its error rolls them
  * back.
  */
 export type WriteRows = (
@@ -125,7 +132,7 @@ export type WriteRows = (
   completed: CompletedRows | undefined,
 ) => Promise<readonly Row[]>;
 
-/** A request that creates rows. */
+/** A request that is executed once. */
 export interface Creation {
   readonly write: WriteRows;
   /** Represents the rows inside of their transaction. */
@@ -171,7 +178,7 @@ export class IdempotentWrites {
     const { write, answer, changed } = creation;
     if (!idempotency) return { rows: await write(context, answer), replayed: false };
     // Errors of the body come before those of the key.
-    await context.items();
+    if (!idempotency.ignoresBody) await context.items();
     const views = { created: context, changed: changed ?? context };
     const key = idempotency.key();
     if (key === undefined) return { rows: await write(context, answer), replayed: false };

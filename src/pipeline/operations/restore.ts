@@ -3,9 +3,10 @@ import { conjunction, NEVER } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
+import type { WriteRows } from '../../features/idempotency/idempotency.stage.js';
 import { modelViewOf } from '../../features/permissions/restrict-fields.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
-import { planPurge, planRestore } from '../../request/plan/plan-write.js';
+import { planPurge, planRestore } from '../../request/plan/plan-trash.js';
 import { objectCondition } from '../../request/plan/row-conditions.js';
 import { WrittenRows } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
@@ -55,18 +56,21 @@ function restoreRow(services: PipelineServices): Stage {
     const { precondition, access } = context;
     const where = objectCondition(context);
     const written = new WrittenRows(context);
-    const row = await services.adapter.write({
-      ...planRestore(context, {
+    const write: WriteRows = async (_, completed) => {
+      const plan = planRestore(context, {
         deleted: trashOf(context).only,
         where: precondition ? conjunction([where, precondition.where]) : where,
         expected: precondition?.expected,
         visible: async () => (await access.tryAuthorize(modelOf(context), 'GET'))?.rows ?? NEVER,
-      }),
-      completed: written.completed,
-    });
-    if (!row) throw await explainFailure(context, where, services);
-    const [value] = await written.represent([row]);
-    context.result = { value, row };
+      });
+      const row = await services.adapter.write({ ...plan, completed });
+      if (!row) throw await explainFailure(context, where, services);
+      return [row];
+    };
+    const answer = written.completed;
+    const { rows, replayed } = await services.idempotentWrites.runOnce(context, { write, answer });
+    const [[value], [row]] = [await written.represent(rows), rows];
+    context.result = { value, ...(row && { row }), isReplayed: replayed };
   };
 }
 
@@ -75,15 +79,18 @@ function purgeRow(services: PipelineServices): Stage {
     context.clearDeferredChecks();
     const { precondition } = context;
     const where = objectCondition(context);
-    const isPurged = await services.adapter.write(
-      planPurge(context, {
+    const write: WriteRows = async (_, completed) => {
+      const plan = planPurge(context, {
         deleted: trashOf(context).only,
         where: precondition ? conjunction([where, precondition.where]) : where,
         expected: precondition?.expected,
-      }),
-    );
-    if (!isPurged) throw await explainFailure(context, where, services);
-    context.result = { value: undefined };
+        completed,
+      });
+      if (!(await services.adapter.write(plan))) throw await explainFailure(context, where, services);
+      return [];
+    };
+    const { replayed } = await services.idempotentWrites.runOnce(context, { write });
+    context.result = { value: undefined, isReplayed: replayed };
   };
 }
 

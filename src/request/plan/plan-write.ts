@@ -9,7 +9,6 @@ import type {
   CreatePlan,
   DeletePlan,
   Expectation,
-  RestorePlan,
   UpdatePlan,
   ViewCheck,
 } from '../../core/query/plan.js';
@@ -232,38 +231,6 @@ export function planDelete(context: RestContext, where: Condition, expected?: Ex
     hooks: transactionHooks('destroy', context),
     recording: context.resource.recording,
     origin: originOf('destroy', context),
-  };
-}
-
-/** A deleted row that is written. */
-interface DeletedTarget extends Pick<DeletePlan, 'where' | 'expected'> {
-  /** The view on the deleted rows. */
-  readonly deleted: ResourceSchema;
-}
-
-/** Plans the deletion for good of the deleted row that `where` selects. */
-export function planPurge(context: RestContext, { deleted, where, expected }: DeletedTarget): DeletePlan {
-  return {
-    ...planDelete(context, where, expected),
-    resource: deleted,
-    hooks: transactionHooks('purge', context),
-    origin: originOf('purge', context),
-  };
-}
-
-/** Plans the restoration of the deleted row that `where` selects. */
-export function planRestore(
-  context: RestContext,
-  { deleted, where, expected, visible }: DeletedTarget & Pick<RestorePlan, 'visible'>,
-): RestorePlan {
-  return {
-    ...planDelete(context, where, expected),
-    kind: 'restore',
-    resource: deleted,
-    shown: context.resource,
-    visible,
-    hooks: transactionHooks('restore', context),
-    origin: originOf('restore', context),
   };
 }
 

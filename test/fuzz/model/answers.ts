@@ -160,7 +160,8 @@ export class Model {
   private operate(admitted: Admitted): Answer {
     const { route, asked } = admitted;
     const isList = route.kind !== 'object' && route.kind !== 'through-detail';
-    if (route.kind === 'restore' || route.kind === 'purge') return this.writeDeleted(admitted, route.kind);
+    if (route.kind === 'restore' || route.kind === 'purge')
+      return this.writeDeletedOnce(admitted, route.kind);
     switch (asked.method) {
       case 'POST':
         return this.post(admitted);
@@ -567,6 +568,30 @@ export class Model {
     if (resource.through && !resource.through.isMapped) destroyPair(this.state, resource.through, row.key);
     else destroy(this.state, { entity: resource.entity, row }, actor);
     return { status: 204 };
+  }
+
+  /** The key precedes the object, and errors of the query precede the key (contract 15.8). */
+  private writeDeletedOnce(admitted: Admitted, kind: 'restore' | 'purge'): Answer {
+    const { resource, route, asked, actor } = admitted;
+    const key = resource.options.idempotency ? keyOf(asked.headers['Idempotency-Key'], false) : undefined;
+    if (key === undefined || this.hasQueryError(admitted, kind)) return this.writeDeleted(admitted, kind);
+    const name = `${route.path}${route.key ?? ''} ${kind} ${actor?.name ?? ''} ${key}`;
+    const digest = digestOf(asked.path.split('?')[1] ?? '', null);
+    const replayed = this.kept.replayed(name, digest);
+    if (replayed) return replayed;
+    const answer = this.writeDeleted(admitted, kind);
+    this.kept.keep(name, { digest, answer });
+    return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': null } };
+  }
+
+  private hasQueryError(admitted: Admitted, kind: 'restore' | 'purge'): boolean {
+    try {
+      if (kind === 'restore') this.shape(admitted, this.readableAfterWrite(admitted));
+      this.refuseUnknown(admitted);
+      return false;
+    } catch {
+      return true;
+    }
   }
 
   /** Restores a deleted object, or deletes it for good (contract 23.6, contract 23.7). */

@@ -163,7 +163,9 @@ function isAmbiguous(model: Model, asked: FuzzRequest): boolean {
   if (asked.method !== 'DELETE' && !/\/purge\/?(?:\?|$)/.test(asked.path)) return false;
   const restore = model.state.snapshot();
   try {
-    model.answer(asked, { status: 0, headers: {}, text: '' });
+    // Without its key: the model would keep the response.
+    const { 'Idempotency-Key': _, ...headers } = asked.headers;
+    model.answer({ ...asked, headers }, { status: 0, headers: {}, text: '' });
     return false;
   } catch (error) {
     return error instanceof AmbiguousDeletion;
