@@ -1,4 +1,4 @@
-// @tags nest
+// @tags db nest
 import { expect, test } from '@jest/globals';
 import {
   Action,
@@ -13,8 +13,19 @@ import {
   RestifyController,
 } from 'nestjs-restify';
 import type { AccessContext, Denial, Grant, Permission } from 'nestjs-restify';
-import { Column, DeleteDateColumn, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  DeleteDateColumn,
+  Entity,
+  Index,
+  JoinColumn,
+  ManyToOne,
+  OneToMany,
+  OneToOne,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
+import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import { declareUnchecked, entityOf, problemsOf } from './refused-start.js';
 
@@ -124,4 +135,61 @@ test.each([
 ])('%s refuses to start', async (_, options, problems) => {
   declareUnchecked(Binned, { app: 'boot', ...options });
   expect(await problemsOf({ entities: [Binned] })).toEqual(problems);
+});
+
+@Entity('boot_kept')
+@Index(['title', 'shelf'], { unique: true })
+@Index('boot_kept_partial', ['title'], { unique: true, where: '"gone" IS NULL' })
+@Index(['title', 'gone'], { unique: true })
+class Kept {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 9 }) title: string;
+  @Column({ length: 9 }) shelf: string;
+  @Column({ length: 9, unique: true }) code: string;
+  @OneToOne(() => Binned, { nullable: true }) @JoinColumn() bin: Relation<Binned> | null;
+  @DeleteDateColumn() gone: Date | null;
+}
+
+onEachDatabase('unique indexes of a model with a trash that are not partial', (database) => {
+  const warningsOf = async (options: object): Promise<readonly string[]> => {
+    const warnings: string[] = [];
+    const logger = {
+      log: () => undefined,
+      warn: (text: string) => warnings.push(text),
+      error: () => undefined,
+    };
+    declareUnchecked(Kept, { app: 'boot', ...options });
+    declareUnchecked(Binned, { app: 'boot' });
+    const started = await startApp({ entities: [Kept, Binned], database, nest: { logger } });
+    const { indices, uniques } = started.dataSource.getMetadata(Kept);
+    names.clear();
+    for (const { name, columns } of [...indices, ...uniques])
+      names.set(columns.map(({ propertyName }) => propertyName).join(), name);
+    await started.close();
+    return warnings.filter((text) => text.startsWith('Kept:'));
+  };
+  const names = new Map<string, string>();
+
+  test('are named in a warning, with the migration', async () => {
+    const warnings = await warningsOf({ trash: true });
+    if (names.size === 0 || database.name === 'mariadb') {
+      expect(warnings).toEqual([]);
+      return;
+    }
+    const [index, code, bin] = ['title,shelf', 'code', 'bin'].map((columns) => names.get(columns) ?? '');
+    const constraint = (name: string, property: string, column: string, relation = ''): string =>
+      `Kept: the unique constraint "${name}" on ${property} also keeps the values of deleted rows, which no new object may have. Declare ${relation}@Index('${name}_kept', ['${property}'], { unique: true, where: '"gone" IS NULL' }) in its place, with the migration: ${database.name === 'postgres' ? `ALTER TABLE "boot_kept" DROP CONSTRAINT "${name}";` : '(the table built anew without the constraint, as migration:generate writes it)'} CREATE UNIQUE INDEX "${name}_kept" ON "boot_kept" ("${column}") WHERE "gone" IS NULL;`;
+    const inSchema = warnings.map((text) => text.replaceAll(/"\w+"\."boot_kept"/g, '"boot_kept"'));
+    expect([...inSchema].sort()).toEqual(
+      [
+        constraint(code ?? '', 'code', 'code'),
+        constraint(bin ?? '', 'bin', 'binId', '@ManyToOne and '),
+        `Kept: the unique index "${index}" on title, shelf also keeps the values of deleted rows, which no new object may have. Declare @Index('${index}', ['title', 'shelf'], { unique: true, where: '"gone" IS NULL' }) in its place, with the migration: DROP INDEX "${index}"; CREATE UNIQUE INDEX "${index}" ON "boot_kept" ("title", "shelf") WHERE "gone" IS NULL;`,
+      ].sort(),
+    );
+  });
+
+  test('are none without a trash', async () => {
+    expect(await warningsOf({})).toEqual([]);
+  });
 });

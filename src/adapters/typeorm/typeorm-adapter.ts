@@ -31,6 +31,7 @@ import {
 } from './metadata/check-data-source.js';
 import { restrictSubtypeListeners } from './metadata/listeners.js';
 import { traceTransformers } from './metadata/transformers.js';
+import { uniqueWarnings } from './metadata/unique-warnings.js';
 import { findMissingIndexes } from './metadata/missing-indexes.js';
 import { chooseDialect } from './data-source-dialect.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
@@ -124,6 +125,7 @@ export class TypeOrmAdapter implements DataAdapter {
       ...warningsOfOptions(dataSource),
       ...(warning === undefined ? [] : [warning]),
       ...(await engineWarnings(resources, { tables, dataSource })),
+      ...uniqueWarnings(resources, { tables, dataSource }),
     ];
   }
 
