@@ -345,3 +345,57 @@ onEachServer('what completes an Idempotency-Key', (database) => {
     expect(told(await post())).toEqual([201, expect.objectContaining({ code: 'once' })]);
   });
 });
+
+onEachServer('bulk writes that have conflicted', (database) => {
+  const WRITES = 3;
+  let first = 0;
+  let active = 0;
+  let most = 0;
+  beforeEach(() => {
+    first = active = most = 0;
+  });
+
+  /** Sends bulk writes whose first attempts run at once and conflict; `work` is that of each row in the others. */
+  async function conflicting(acquireTimeout: number, work: () => Promise<unknown>): Promise<void> {
+    started = await startApp({
+      entities: [Task, IdempotencyRecord],
+      controllers: [TaskController],
+      database,
+      restify: { acquireTimeout },
+    });
+    try {
+      const failed = new Set<EntityManager>();
+      acts = {
+        before: async (manager) => {
+          if (first < WRITES) {
+            first += 1;
+            failed.add(manager);
+            await until(() => first === WRITES);
+          }
+          if (failed.delete(manager)) throw driverErrors(started.dataSource).conflict;
+          active += 1;
+          most = Math.max(most, active);
+          await work();
+          active -= 1;
+        },
+      };
+      const write = (at: number): Promise<Answer> =>
+        started.client.post(TASKS, [{ code: `${at}a` }, { code: `${at}b` }]);
+      const answers = await Promise.all(Array.from({ length: WRITES }, (_, at) => write(at)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(WRITES).fill(201));
+    } finally {
+      acts = {};
+      await started.close();
+    }
+  }
+
+  test('are tried again one after the other', async () => {
+    await conflicting(10_000, () => pause(60));
+    expect(most).toBe(1);
+  });
+
+  test('wait for each other as long as for a connection', async () => {
+    await conflicting(200, async () => Promise.race([until(() => most > 1), pause(5000)]));
+    expect(most).toBeGreaterThan(1);
+  });
+});

@@ -73,6 +73,8 @@ export class ConnectionManager<S extends Session> {
   /** The transactions of the application in which operations run. */
   readonly joined: JoinedTransactions<S>;
   readonly committed: CommittedWrites<S>;
+  /** The end of the last turn of those that are waited for. */
+  private lastTurn: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly port: ConnectionPort<S>,
@@ -299,7 +301,11 @@ export class ConnectionManager<S extends Session> {
       // A conflict or deadlock is retried, because no response has been sent yet. The lock is released between
       // attempts.
       for (const attempts = new RetryBudget(this.limits.acquireTimeout, size); ;) {
-        const attempted = await this.lock.acquireExclusive(once, this.deadlines);
+        const attempt = (): Promise<Attempt<Result>> => {
+          attempts.begin();
+          return this.lock.acquireExclusive(once, this.deadlines);
+        };
+        const attempted = await (attempts.takesTurn ? this.inTurn(attempt) : attempt());
         if (attempted.kind === 'done') return attempted.result;
         const kind = this.failures.kindOf(attempted.error);
         // Once the application's hooks have run, the locked file may be another one of theirs: then the number of
@@ -310,5 +316,16 @@ export class ConnectionManager<S extends Session> {
     } catch (error) {
       throw this.failures.report(error);
     }
+  }
+
+  /** Runs further attempts of bulk writes one after the other; one that has waited as long as for a connection runs beside others. */
+  private async inTurn<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    const before = this.lastTurn;
+    let end = (): void => undefined;
+    this.lastTurn = new Promise((resolve) => {
+      end = resolve;
+    });
+    await this.deadlines.withinDeadline(before, this.deadlines.deadline()).catch(() => undefined);
+    return attempt().finally(end);
   }
 }

@@ -15,7 +15,7 @@ export class RetryBudget {
   private attempts = 1;
   private lockedPause = 1;
   private until: number | undefined;
-  private begunAt = performance.now();
+  private begunAt = 0;
   private readonly maxAttempts: number;
 
   /** @param size the number of rows that the operation writes. */
@@ -26,6 +26,16 @@ export class RetryBudget {
     this.maxAttempts = Math.min(MAX_BULK_ATTEMPTS, MAX_CONFLICT_ATTEMPTS + Math.ceil(Math.log2(size)));
   }
 
+  /** Whether the next attempt has to follow those of other bulk writes, which it would conflict with again. */
+  get takesTurn(): boolean {
+    return this.size > 1 && this.attempts > 1;
+  }
+
+  /** Called when an attempt begins. */
+  begin(): void {
+    this.begunAt = performance.now();
+  }
+
   /** Waits before the next attempt. False if the budget is exhausted, or the error cannot be retried. */
   async retry(kind: DatabaseError['kind'] | undefined): Promise<boolean> {
     if (kind === 'locked') return this.retryLocked();
@@ -33,7 +43,6 @@ export class RetryBudget {
     // Exponential backoff with jitter: on a busy machine, two conflicting transactions would collide again.
     await pause(Math.random() * this.longestPause());
     this.attempts += 1;
-    this.begunAt = performance.now();
     return true;
   }
 
