@@ -92,6 +92,8 @@ export default tseslint.config(
       'bench/dist/',
       'bench/rivals/',
       'bench/nest-10/',
+      'site/.pages/',
+      'site/.vitepress/cache/',
     ],
   },
   ...tseslint.configs.strictTypeChecked,

@@ -1,0 +1,136 @@
+// Builds the documentation site from README.md, docs/ and the public docstrings: `npm run docs [-- --out <folder>]`, by default
+// dist/site. Fails on a link that leads nowhere, on a page that the navigation does not have, on a request to another host, and
+// beyond 3 MB compressed.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { linkPages, navigationOf, ROOT_PAGES } from '../site/pages.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const site = join(root, 'site');
+/** The pages as VitePress reads them. */
+const pages = join(site, '.pages');
+const { out } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist/site') } } }).values;
+/** In bytes, compressed as a server sends them. */
+const LIMIT = 3_000_000;
+
+function run(command, args) {
+  const { status } = spawnSync(command, args, { cwd: site, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} has failed`);
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** Copies the documents of the project, and lets links to its other files lead to the repository. */
+function copyPages() {
+  const documents = [
+    'README.md',
+    ...ROOT_PAGES,
+    ...filesIn(join(root, 'docs')).map((name) => `docs/${name}`),
+  ];
+  for (const path of documents.filter((name) => name.endsWith('.md')))
+    write(
+      join(pages, path === 'README.md' ? 'index.md' : path),
+      linkPages(path, readFileSync(join(root, path), 'utf8'), documents),
+    );
+  for (const path of documents.filter((name) => !name.endsWith('.md')))
+    cpSync(join(root, path), join(pages, path));
+}
+
+function describeExports() {
+  run(process.execPath, [
+    'node_modules/typedoc/bin/typedoc',
+    ...['--plugin', 'typedoc-plugin-markdown', '--out', join(pages, 'api')],
+    ...['--tsconfig', join(root, 'tsconfig.json'), '--entryPoints', join(root, 'src/index.ts')],
+    ...[
+      '--readme',
+      'none',
+      '--name',
+      'API reference',
+      '--hidePageHeader',
+      '--hideBreadcrumbs',
+      '--disableSources',
+    ],
+    ...[
+      '--excludeInternal',
+      '--excludePrivate',
+      '--outputFileStrategy',
+      'modules',
+      '--entryFileName',
+      'index',
+    ],
+    ...['--skipErrorChecking', '--logLevel', 'Warn', '--sanitizeComments', '--useCodeBlocks'],
+    // What exports name and do not export is part of their description.
+    ...['--validation.notExported', 'false', '--validation.invalidLink', 'false'],
+  ]);
+}
+
+/** Every page as Markdown, and all of them for readers that take texts: https://llmstxt.org. */
+function writeTexts() {
+  const { title, groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
+  const lines = [`# ${title}`, ''];
+  const whole = [];
+  for (const { text, items } of groups) {
+    lines.push(`## ${text}`, '');
+    for (const { text: name, path, about } of items) {
+      lines.push(`- [${name}](${path})${about === '' ? '' : `: ${about}`}`);
+      whole.push(readFileSync(join(pages, path), 'utf8'));
+    }
+    lines.push('');
+  }
+  write(join(out, 'llms.txt'), lines.join('\n'));
+  write(join(out, 'llms-full.txt'), whole.join('\n\n'));
+  for (const path of filesIn(pages)) if (path.endsWith('.md')) cpSync(join(pages, path), join(out, path));
+}
+
+function verifyNavigation() {
+  const { groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
+  const named = new Set(groups.flatMap(({ items }) => items.map(({ path }) => path)));
+  const missing = filesIn(pages).filter(
+    (path) =>
+      path.endsWith('.md') && path !== 'index.md' && !path.startsWith('docs/decisions/') && !named.has(path),
+  );
+  if (missing.length > 0)
+    throw new Error(
+      `Not in the navigation, which is the list of documents in README.md: ${missing.join(', ')}`,
+    );
+}
+
+function verifySite() {
+  const files = filesIn(out);
+  const size = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(out, name))).length, 0);
+  const foreign = files.filter(
+    (name) =>
+      name.endsWith('.html') &&
+      /<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)="(?:https?:)?\/\//.test(
+        readFileSync(join(out, name), 'utf8'),
+      ),
+  );
+  if (foreign.length > 0) throw new Error(`Requests to other hosts: ${foreign.join(', ')}`);
+  if (size > LIMIT) throw new Error(`The site has ${size} compressed bytes, more than ${LIMIT}`);
+  console.log(
+    `${files.filter((name) => name.endsWith('.html')).length} pages, ${size} compressed bytes in ${out}`,
+  );
+}
+
+if (!existsSync(join(site, 'node_modules'))) run('npm', ['ci']);
+rmSync(pages, { recursive: true, force: true });
+rmSync(out, { recursive: true, force: true });
+copyPages();
+describeExports();
+verifyNavigation();
+run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', '.', '--outDir', out]);
+writeTexts();
+verifySite();
