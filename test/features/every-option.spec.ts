@@ -138,7 +138,7 @@ class Part {
 const seen: string[] = [];
 
 class OfPrefix implements WriteHooks {
-  beforeWrite({ operation, resource }: Write<object>): void {
+  beforeWrite({ operation, resource }: Write): void {
     seen.push(`before ${operation} ${resource.label}`);
   }
 }
