@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { API_PAGE, linkPages, nameExamples, navigationOf, ROOT_PAGES } from '../site/pages.mjs';
+import { linkPages, navigationOf, ROOT_PAGES } from '../site/pages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = join(root, 'site');
@@ -33,18 +33,20 @@ function write(path, text) {
   writeFileSync(path, text);
 }
 
-/** The documents of the project by their paths in the site; links to other files lead to the repository. */
-function readDocuments() {
-  const names = ['README.md', ...ROOT_PAGES, ...filesIn(join(root, 'docs')).map((name) => `docs/${name}`)];
-  const documents = new Map();
-  for (const path of names.filter((name) => name.endsWith('.md')))
-    documents.set(
-      path === 'README.md' ? 'index.md' : path,
-      linkPages(path, readFileSync(join(root, path), 'utf8'), names),
+/** Copies the documents of the project, and lets links to its other files lead to the repository. */
+function copyPages() {
+  const documents = [
+    'README.md',
+    ...ROOT_PAGES,
+    ...filesIn(join(root, 'docs')).map((name) => `docs/${name}`),
+  ];
+  for (const path of documents.filter((name) => name.endsWith('.md')))
+    write(
+      join(pages, path === 'README.md' ? 'index.md' : path),
+      linkPages(path, readFileSync(join(root, path), 'utf8'), documents),
     );
-  for (const path of names.filter((name) => !name.endsWith('.md')))
+  for (const path of documents.filter((name) => !name.endsWith('.md')))
     cpSync(join(root, path), join(pages, path));
-  return documents;
 }
 
 function describeExports() {
@@ -76,7 +78,7 @@ function describeExports() {
 }
 
 /** Every page as Markdown, and all of them for readers that take texts: https://llmstxt.org. */
-function writeTexts(documents) {
+function writeTexts() {
   const { title, groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
   const lines = [`# ${title}`, ''];
   const whole = [];
@@ -84,13 +86,13 @@ function writeTexts(documents) {
     lines.push(`## ${text}`, '');
     for (const { text: name, path, about } of items) {
       lines.push(`- [${name}](${path})${about === '' ? '' : `: ${about}`}`);
-      whole.push(documents.get(path));
+      whole.push(readFileSync(join(pages, path), 'utf8'));
     }
     lines.push('');
   }
   write(join(out, 'llms.txt'), lines.join('\n'));
   write(join(out, 'llms-full.txt'), whole.join('\n\n'));
-  for (const [path, text] of documents) write(join(out, path), text);
+  for (const path of filesIn(pages)) if (path.endsWith('.md')) cpSync(join(pages, path), join(out, path));
 }
 
 function verifyNavigation() {
@@ -126,11 +128,9 @@ function verifySite() {
 if (!existsSync(join(site, 'node_modules'))) run('npm', ['ci']);
 rmSync(pages, { recursive: true, force: true });
 rmSync(out, { recursive: true, force: true });
-const documents = readDocuments();
-for (const [path, text] of documents) write(join(pages, path), nameExamples(text));
+copyPages();
 describeExports();
-documents.set(API_PAGE, readFileSync(join(pages, API_PAGE), 'utf8'));
 verifyNavigation();
 run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', '.', '--outDir', out]);
-writeTexts(documents);
+writeTexts();
 verifySite();

@@ -208,6 +208,7 @@ function isVersioned(field: Field, unversioned: ReadonlySet<string>): boolean {
       return true;
     // Their values come from other rows or from the application.
     case 'reverse-one':
+    case 'keys':
     case 'computed':
     case 'labels':
       return false;

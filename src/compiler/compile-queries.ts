@@ -226,6 +226,7 @@ function resolve(
       if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops });
       return { leaf: 'relation', some, operands: keyOperands(field.relation, place.hops) };
     }
+    case 'keys':
     case 'link': {
       const { target } = field.relation;
       const within = [...some, { hops: place.hops, relation: field.relation }];

@@ -26,6 +26,7 @@ import type { FilterPath } from './compile-queries.js';
 import { renameParameters, reserveParameters } from './query-parameters.js';
 import { createBuilder, setFields } from './resource-builder.js';
 import { completeTrash } from './compile-trash.js';
+import { completeRelatedKeys } from './compile-related-keys.js';
 import type { ResourceBuilder } from './resource-builder.js';
 import { compileFeatures } from './compile-features.js';
 
@@ -81,6 +82,7 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
   for (const shell of [...shells.values(), ...views.map((view) => view.shell)]) {
     const fields = omitDeadLinks(shell.fields, replacedRelations(byEntity.get(shell.entity), input));
     if (fields !== shell.fields) setFields(shell, fields);
+    completeRelatedKeys(shell, byId);
   }
   for (const { entity, options, shell } of entities) completeQueries(shell, entity, options);
   // The options of a through model: its own declaration, else those of the relation and the defaults of the prefix (contract 2.8).

@@ -31,6 +31,7 @@ export function createBuilder(
     operations: new Set(),
     referrers: [],
     referredColumns: new Set(),
+    hasRelatedKeys: false,
     objectLabel: undefined,
     renamed: new Map(),
     declares: { filters: false, ordering: false },

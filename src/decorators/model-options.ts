@@ -90,6 +90,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `renderers` | response formats beside JSON, such as `new CsvRenderer()`, instead of the prefix's |
  * | `shape` | clients may select fields by `fields` and `omit`; an object sets the parameter names and limits |
  * | `expandable` | relations that clients may expand to objects by `expand`; dotted paths of at most three steps |
+ * | `relatedKeys` | many-to-many relations that are the keys of the related objects, read and written, instead of a link |
  * | `conditional` | objects have an `ETag`, and requests may be conditional; `false` overrides the prefix |
  * | `cacheControl` | the `Cache-Control` of read responses; `false`: none |
  * | `bulk` | bulk writes: a POST of a list, a PATCH or DELETE of the collection's URL; an object sets the operations and the maximum |
@@ -140,6 +141,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly renderers?: readonly Renderer[];
   readonly shape?: boolean | FieldSelectionOptions;
   readonly expandable?: readonly ExpandPathOf<Entity>[];
+  readonly relatedKeys?: readonly PropertyOf<Entity>[];
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
   readonly bulk?: boolean | (BulkOptions & { readonly upsert?: readonly PropertyOf<Entity>[] });
@@ -175,6 +177,7 @@ export type ThroughOptions = Omit<
   | 'trim'
   | 'type'
   | 'listenerRelations'
+  | 'relatedKeys'
   | 'computed'
   | 'trash'
   | 'mergePatch'

@@ -94,7 +94,7 @@ const JSON_CAUSES = {
   },
   'made-value': {
     lane: 'rows',
-    what: 'labels in the response',
+    what: 'labels, or related keys of a many-to-many, in the response',
     because: (name) => `The value of the field ${name} is made by the process.`,
   },
   'field-name': {

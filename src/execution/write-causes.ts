@@ -66,7 +66,7 @@ export const TABLE_CAUSES = {
     because: 'The URLs of % have another key than the primary key.',
   },
   'other-rows': {
-    what: 'a field in the response that is no column of the row: computed, a one-to-one without `@JoinColumn`, another related key than the foreign key',
+    what: 'a field in the response that is no column of the row: computed, a one-to-one without `@JoinColumn`, related keys of a many-to-many, another related key than the foreign key',
     because: 'The value of the field % in the response is no column of the row.',
   },
   accessors: {

@@ -38,6 +38,7 @@ function resourceOf(
     entity: model,
     registered: true,
     pagination: undefined,
+    hasRelatedKeys: false,
     renamed: new Map(),
     declares: { filters: false, ordering: false },
     renderers: [],

@@ -1,4 +1,5 @@
-import type { ColumnField, Field, InnerField } from '../core/schema/field.js';
+import type { ColumnField, Field, InnerField, KeysField } from '../core/schema/field.js';
+import { MAX_RELATED_KEYS } from '../core/schema/limits.js';
 import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import { isWritableIn, isWritable } from '../core/schema/field.js';
@@ -39,7 +40,9 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
   });
   return buildObjectSchema([...properties, ...deletionProperty(resource), ...labelsProperty(resource)], {
     title: resource.label,
-    required: allFields && whole ? readable.map(({ name }) => name) : [],
+    // Keys are left out where the caller may not view the pairs.
+    required:
+      allFields && whole ? readable.filter(({ kind }) => kind !== 'keys').map(({ name }) => name) : [],
   });
 }
 
@@ -110,7 +113,8 @@ function orExpanded(schema: Schema, field: Field, object: Schema): Schema {
   const outer = Object.fromEntries(
     Object.entries({ title, readOnly, examples }).filter(([, value]) => value !== undefined),
   );
-  return { ...outer, anyOf: [plain, field.kind === 'link' ? { type: 'array', items: object } : object] };
+  const isMany = field.kind === 'link' || field.kind === 'keys';
+  return { ...outer, anyOf: [plain, isMany ? { type: 'array', items: object } : object] };
 }
 
 /** An expanded object, in which any field may be missing. The schema of a custom serializer is unknown. */
@@ -122,7 +126,7 @@ function expandedObject(target: Resource, options: Omit<ObjectSchemaOptions, 'wh
 /** The resource of an expanded field: for a many-to-many the through objects. */
 function expandedTo(field: Field): Resource | undefined {
   if (field.kind === 'to-one' || field.kind === 'reverse-one') return resourceOf(field.relation.target);
-  if (field.kind !== 'link') return undefined;
+  if (field.kind !== 'link' && field.kind !== 'keys') return undefined;
   return resourceOf(
     field.relation.kind === 'one-to-many' ? field.relation.target : field.relation.through.resource,
   );
@@ -167,6 +171,8 @@ function fieldValueSchema(field: Field, object: FieldOptions): Schema {
         format: 'uri-reference',
         ...examples(`${object.link}/${field.relation.name}/`),
       };
+    case 'keys':
+      return { type: 'array', items: keySchema(field.relation.target.key) };
     case 'computed':
     case 'labels':
       return {};
@@ -271,6 +277,8 @@ function bodyValueSchema(field: Field, operation: Writing): Schema {
         ...orNull(givenKeySchema(field.relation.target.key), field),
         ...examples(exampleKey(field.relation.target.key)),
       };
+    case 'keys':
+      return relatedKeysBody(field, operation);
     case 'reverse-one':
     case 'link':
     case 'computed':
@@ -279,6 +287,22 @@ function bodyValueSchema(field: Field, operation: Writing): Schema {
     default:
       return field satisfies never;
   }
+}
+
+/** The keys, or those to add and to remove. A link that the client has read before the field had keys is ignored. */
+function relatedKeysBody({ relation }: KeysField, operation: Writing): Schema {
+  const keys: Schema = {
+    type: 'array',
+    items: givenKeySchema(relation.target.key),
+    maxItems: MAX_RELATED_KEYS,
+  };
+  const changes: Schema = {
+    type: 'object',
+    properties: { add: keys, remove: keys },
+    additionalProperties: false,
+  };
+  const link: Schema = { type: 'string', pattern: `/${relation.name}/$` };
+  return { anyOf: [keys, ...(operation === 'create' ? [] : [changes]), link] };
 }
 
 function constrainedBody({ type, blank, rules }: ColumnField): Schema {

@@ -150,6 +150,7 @@ function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): M
     // Its value comes from another row.
     case 'reverse-one':
       return { kind: 'one-to-one', name: field.name };
+    case 'keys':
     case 'computed':
     case 'labels':
       return { kind: 'made-value', name: field.name };

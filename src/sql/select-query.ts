@@ -1,11 +1,14 @@
+import { InvalidInput } from '../core/errors/http-exceptions.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import { ownKey } from '../core/query/condition.js';
 import type { Operand } from '../core/query/condition.js';
 import type { ExistsPlan } from '../core/query/plan.js';
 import type { Column } from '../core/schema/column.js';
 import type { DataKind } from '../core/schema/data-type.js';
-import type { EmbeddedField, Field, LabelsField, RelatedLabel } from '../core/schema/field.js';
+import type { EmbeddedField, Field, KeysField, LabelsField, RelatedLabel } from '../core/schema/field.js';
 import { fieldsOfLabel, formatLabel } from '../core/schema/object-label.js';
+import { MAX_RELATED_KEYS } from '../core/schema/limits.js';
+import { localKeyColumns, relatedKeyOperands } from '../core/schema/relation.js';
 import type { ReverseOneRelation, ToOneRelation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import { exactInteger } from '../core/values/exact-numbers.js';
@@ -63,7 +66,7 @@ const COSTLY_KINDS: ReadonlySet<DataKind> = new Set(['json', 'list', 'datetime',
 function isCostly(field: Field): boolean {
   if (!field.readable) return false;
   if (field.kind === 'embedded') return field.fields.some(isCostly);
-  return field.kind === 'column' && COSTLY_KINDS.has(field.column.type.kind);
+  return field.kind === 'keys' || (field.kind === 'column' && COSTLY_KINDS.has(field.column.type.kind));
 }
 
 function startsOf(parts: readonly Part[]): readonly number[] {
@@ -94,6 +97,8 @@ function fieldPart(field: Field, dialect: Dialect): Part {
         : remoteKeyPart(field.relation, dialect);
     case 'reverse-one':
       return remoteKeyPart(field.relation, dialect);
+    case 'keys':
+      return keysPart(field, dialect);
     case 'labels':
       return labelsPart(field, dialect);
     case 'link':
@@ -142,9 +147,7 @@ function embeddedPart(field: EmbeddedField, dialect: Dialect): Part {
 
 /** The related key as foreign key columns of this row. */
 function localKeyPart(relation: ToOneRelation, dialect: Dialect): Part {
-  const columns = relation.target.key.columns.map(
-    (key) => relation.on.find((pair) => pair.far.id === key.id)?.near ?? key,
-  );
+  const columns = localKeyColumns(relation);
   return {
     width: columns.length,
     sql: (scope) => readColumns(columns, scope),
@@ -169,6 +172,46 @@ function remoteKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Di
       }),
     read: keyReader(columns, dialect),
   };
+}
+
+/** The keys of the related rows whose pairs the caller may see, by one scalar subquery for each column of the key. */
+function keysPart({ name, relation, other, granted }: KeysField, dialect: Dialect): Part {
+  if (!granted) return { width: 0, sql: () => [], read: () => [] };
+  const { resource, parent } = relation.through;
+  const operands = relatedKeyOperands(other);
+  const columns = operands.map(({ column }) => column);
+  return {
+    width: operands.length,
+    sql: (scope) =>
+      operands.map((operand) => {
+        const far = scope.within(resource);
+        const order = operands.map((each) => far.operand(each)).join(', ');
+        const value = dialect.read(far.operand(operand), operand.column.type);
+        const where = [scope.pairs(parent, scope, far), compileWhere(granted.shown, far)].join(' AND ');
+        return dialect.listOf({ value, order, from: far.from(), where, limit: MAX_RELATED_KEYS + 1 });
+      }),
+    read: (record, at) => {
+      const values = columns.map((column, index) =>
+        textsIn(record[at + index]).map((text) => decodeColumn(text, column, dialect)),
+      );
+      const count = values[0]?.length ?? 0;
+      if (count <= MAX_RELATED_KEYS)
+        return Array.from({ length: count }, (_, place) =>
+          keyRepresentation(values.map((each) => each[place] ?? null)),
+        );
+      if (granted.leavesOut) return undefined;
+      throw InvalidInput.of(
+        name,
+        `There are more than ${MAX_RELATED_KEYS} keys. Leave the field out, or read the pairs at their own URL.`,
+      );
+    },
+  };
+}
+
+/** The texts of a JSON array; null without any. */
+function textsIn(raw: unknown): readonly string[] {
+  if (raw === null || raw === undefined) return [];
+  return (typeof raw === 'string' ? JSON.parse(raw) : raw) as readonly string[];
 }
 
 /** The labels of related rows, by one scalar subquery for each of their fields, under the caller's grants. */

@@ -221,6 +221,7 @@ export class TypeOrmAdapter implements DataAdapter {
       dialect,
       connections,
       lookups,
+      adapter: this,
       constraints,
       triggerMessages,
       reader: this.reader.of(resource).rows,

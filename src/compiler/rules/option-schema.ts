@@ -239,6 +239,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   orderingNulls: early(flag),
   ordering: early(nameList),
   expandable: late(expandable),
+  relatedKeys: early(nameList),
   bulk: late(bulk),
   serializer: early(aClass),
   trash: early(flag),

@@ -106,9 +106,10 @@ function unreadableTarget(
   from: Resource,
 ): readonly [what: string, repair: string] | undefined {
   const { operations, label } = target;
-  if (!operations.has('list') && (field.kind === 'link' || !operations.has('retrieve')))
+  const isMany = field.kind === 'link' || field.kind === 'keys';
+  if (!operations.has('list') && (isMany || !operations.has('retrieve')))
     return [
-      `${label} has no ${field.kind === 'link' ? 'list' : 'list and no retrieve'} among its operations`,
+      `${label} has no ${isMany ? 'list' : 'list and no retrieve'} among its operations`,
       `Add it to the operations of ${label}, or take this out.`,
     ];
   return runsGuardsOf(target, from)

@@ -27,6 +27,7 @@ import { verifyJunctions, verifyThrough, verifyOpenJunctions } from './verify-ju
 import { verifyOptionNames, verifyOptionValues } from './verify-options.js';
 import { verifyPagination, verifyParameters, verifyRenamedParameters } from './verify-parameters.js';
 import { verifyCustomFilters, verifyQueries } from './verify-queries.js';
+import { verifyRelatedKeys } from './verify-related-keys.js';
 import { verifyTrash } from './verify-trash.js';
 
 const RULES = [
@@ -49,6 +50,7 @@ const RULES = [
   verifyRenamedParameters,
   verifyPagination,
   verifyExpandable,
+  verifyRelatedKeys,
   verifyTrash,
   verifyBulk,
   verifyStoredResponses,
@@ -65,6 +67,7 @@ const COMBINATIONS: ReadonlySet<(typeof RULES)[number]> = new Set([
   verifyParameters,
   verifyRenamedParameters,
   verifyExpandable,
+  verifyRelatedKeys,
   verifyBulk,
   verifyOpenJunctions,
 ]);

@@ -213,7 +213,7 @@ function unknownPath(
 ): DeclarationProblem {
   const [first = path] = path.split('.');
   const field = resource.fieldsByName.get(first);
-  if (field?.kind === 'link' && reach === 'one')
+  if ((field?.kind === 'link' || field?.kind === 'keys') && reach === 'one')
     return problem(
       where,
       `"${first}" leads to many objects`,

@@ -8,7 +8,7 @@ export const DESCRIPTION_MEDIA_TYPE = 'application/vnd.restify.description+json'
 
 /** The kind of a field's value in a body: a type of columns, or how it refers to other rows. */
 export type ValueKind =
-  DataType['kind'] | 'to-one' | 'reverse-one' | 'link' | 'computed' | 'embedded' | 'labels';
+  DataType['kind'] | 'to-one' | 'reverse-one' | 'link' | 'keys' | 'computed' | 'embedded' | 'labels';
 
 /** A field that the caller may read. */
 export interface ReadableFieldDescription {

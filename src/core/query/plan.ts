@@ -128,6 +128,8 @@ export interface KeyCheck {
   readonly path: readonly string[];
   /** The target's key, or the value of the foreign key column, as given. */
   readonly key: readonly Json[];
+  /** Its place in a list of keys at the path. */
+  readonly item?: number;
   /** The rows to which the caller may refer by this key, as the database compares a foreign key with it. */
   readonly where: Condition;
   /** Those of them whose key has exactly the given value, so that it can be stored unread. */
@@ -209,6 +211,40 @@ export interface Recording {
   committed(writes: readonly Completed[]): void;
 }
 
+/** The operations of the adapter on rows that belong to a written one. */
+export interface RelatedRows {
+  read(plan: ParentPlan): Promise<ParentValues | undefined>;
+  related(plan: RelatedPlan): Promise<readonly { readonly row: Row }[]>;
+  writeAll(plan: BatchPlan): Promise<readonly Row[]>;
+}
+
+/** The transaction in which a row is written; operations of the adapter join it. */
+export interface WrittenIn {
+  readonly adapter: RelatedRows;
+  readonly transaction: object | undefined;
+}
+
+/** Pairs of a written row, which the same transaction creates and deletes. */
+export interface PairWrites {
+  /** The keys of pairs of a new row. */
+  readonly keys: readonly KeyCheck[];
+  /** The number of keys that the body names. */
+  readonly size: number;
+  /** Finds what there is to write, once the row is locked; of a new one there is no identity. */
+  begin(identity: readonly Json[] | undefined, within: WrittenIn): Promise<StartedPairs>;
+}
+
+/** What is to be written for pairs of a row. */
+export interface StartedPairs {
+  /** The keys of new pairs. */
+  readonly keys: readonly KeyCheck[];
+  readonly errors: FieldErrors;
+  /** Whether pairs will change: the version and the date of the last update of the row change with them. */
+  readonly changes: boolean;
+  /** Called once the row is written. Throws the errors of single pairs. */
+  write(identity: readonly Json[]): Promise<void>;
+}
+
 /** What the plans of a new row and of an update have in common. */
 interface WrittenRow {
   readonly resource: ResourceSchema;
@@ -225,6 +261,7 @@ interface WrittenRow {
   /** Values of columns from the URL. */
   readonly fixed: readonly ColumnValue[];
   readonly hooks: TransactionHooks;
+  readonly pairs?: PairWrites | undefined;
   readonly completed?: CompletedRows | undefined;
   readonly recording?: Recording | undefined;
   readonly origin?: WriteOrigin | undefined;

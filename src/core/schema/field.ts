@@ -2,6 +2,7 @@ import type { Condition } from '../query/condition.js';
 import type { Column } from './column.js';
 import type { ObjectLabel } from './object-label.js';
 import type { ManyToManyRelation, OneToManyRelation, ReverseOneRelation, ToOneRelation } from './relation.js';
+import type { ResourceSchema } from './resource-schema.js';
 import type { ValueRules } from './value-rules.js';
 import type { DataType } from './data-type.js';
 
@@ -82,6 +83,45 @@ export interface LinkField extends FieldBase {
   readonly relation: OneToManyRelation | ManyToManyRelation;
 }
 
+/**
+ * A many-to-many relation as the keys of the related objects. Each key stands for a pair, a row of the junction, which is read and
+ * written as at its own URL.
+ */
+export interface KeysField extends FieldBase {
+  readonly kind: 'keys';
+  readonly relation: ManyToManyRelation;
+  /** The relation of the junction to the related objects, and the field of the junction with their key. */
+  readonly other: ToOneRelation;
+  readonly otherName: string;
+  /** The junction with the pairs of deleted objects. */
+  readonly stored: ResourceSchema;
+  /** Whether related objects may be soft-deleted, whose pairs are hidden. */
+  readonly hidesObjects: boolean;
+  /** What the caller may do with pairs; undefined in the model itself, which shows none. */
+  readonly granted?: GrantedPairs;
+}
+
+/** The pairs of a relation that a caller may see, create and delete. */
+export interface GrantedPairs {
+  /** The pairs that the caller may view. */
+  readonly viewed: Condition;
+  /** Those of them whose objects the caller may refer to: their keys are shown. */
+  readonly shown: Condition;
+  /** The objects that the caller may refer to. */
+  readonly objects: Condition;
+  /** Undefined where the caller may not, or the request does not write. */
+  readonly creates?: PairAccess | undefined;
+  readonly deletes?: PairAccess | undefined;
+  /** Whether more keys than the limit are left out of the response, and are no error of the request. */
+  readonly leavesOut: boolean;
+}
+
+/** The pairs that a caller may create or delete, in the view on their fields. */
+export interface PairAccess {
+  readonly resource: ResourceSchema;
+  readonly rows: Condition;
+}
+
 /** A value computed from the entity at each read; read-only. */
 export interface ComputedField extends FieldBase {
   readonly kind: 'computed';
@@ -144,16 +184,23 @@ export function acceptsJson(fields: readonly Field[]): boolean {
   return accepts;
 }
 
-/** All links of these fields, including those in embedded objects. */
-export function linksOf(fields: readonly Field[]): readonly LinkField[] {
+/** All links of these fields, including those in embedded objects, and the keys that stand for a link. */
+export function linksOf(fields: readonly Field[]): readonly (LinkField | KeysField)[] {
   return fields.flatMap((field) => {
-    if (field.kind === 'link') return [field];
+    if (field.kind === 'link' || field.kind === 'keys') return [field];
     return field.kind === 'embedded' ? linksOf(field.fields) : [];
   });
 }
 
 export type Field =
-  ColumnField | EmbeddedField | ToOneField | ReverseOneField | LinkField | ComputedField | LabelsField;
+  | ColumnField
+  | EmbeddedField
+  | ToOneField
+  | ReverseOneField
+  | LinkField
+  | KeysField
+  | ComputedField
+  | LabelsField;
 
 /** A text that is equal for the same readable fields. */
 export function readableKey(fields: readonly Field[]): string {

@@ -115,6 +115,12 @@ export const MAX_EXPANDED_CHILDREN = 100;
 /** Maximum number of objects in a response with expansions. */
 export const MAX_EXPANDED_OBJECTS = 10_000;
 
+/** Maximum number of related keys in one field, read or written. */
+export const MAX_RELATED_KEYS = 1000;
+
+/** Maximum number of related keys in all objects of a bulk write. */
+export const MAX_BULK_KEYS = 10_000;
+
 /** Characters of a list with expansions that are buffered before the first is sent, so that too many objects are still a 400. */
 export const HELD_CHARACTERS = 1024 * 1024;
 

@@ -1,3 +1,4 @@
+import type { Operand } from '../query/condition.js';
 import type { Column } from './column.js';
 import type { ResourceSchema } from './resource-schema.js';
 
@@ -63,4 +64,16 @@ export function containsColumns(
   other: Pick<ToOneRelation, 'on'>,
 ): boolean {
   return other.on.every(({ near }) => on.some((pair) => pair.near.id === near.id));
+}
+
+/** The columns of this row that hold the key of the related one, which `on` refers to. */
+export function localKeyColumns({ on, target }: ToOneRelation): readonly Column[] {
+  return target.key.columns.map((key) => on.find((pair) => pair.far.id === key.id)?.near ?? key);
+}
+
+/** The key of the related row: columns of this row where it has them. */
+export function relatedKeyOperands(relation: ToOneRelation): readonly Operand[] {
+  return relation.byKey
+    ? localKeyColumns(relation).map((column) => ({ hops: [], column }))
+    : relation.target.key.columns.map((column) => ({ hops: [relation], column }));
 }

@@ -136,6 +136,8 @@ export interface ResourceSchema {
   readonly referrers: readonly Referrer[];
   /** The ids of its columns to which other rows refer, and which cannot be changed while they do. */
   readonly referredColumns: ReadonlySet<string>;
+  /** Whether fields of it are the keys of a many-to-many relation. */
+  readonly hasRelatedKeys: boolean;
   /** The label of its objects; undefined without the option `label`. */
   readonly objectLabel: ObjectLabel | undefined;
   /** True if its fields were selected by a client: its statements are cached separately. */

@@ -44,7 +44,10 @@ export function unmergeableErrors(values: FieldValues, fields: readonly Field[])
     if (field.kind === 'embedded') {
       const inner = unmergeableErrors(toFieldValues(value), field.fields);
       if (Object.keys(inner).length > 0) errors[field.name] = inner;
-    } else if (field.kind === 'column' && field.column.type.kind === 'json' && !isJson(field))
+    } else if (
+      field.kind === 'keys' ||
+      (field.kind === 'column' && field.column.type.kind === 'json' && !isJson(field))
+    )
       errors[field.name] = [UNMERGEABLE];
   }
   return errors;

@@ -14,7 +14,7 @@ const COMPILED = new WeakMap<ResourceSchema, RowToJson | undefined>();
 
 /**
  * Compiles the JSON of a view's rows: what `JSON.stringify` writes of the default serializer's objects, without the objects, in half of the
- * time. Undefined for a view with computed fields, whose values may have no JSON.
+ * time. Undefined for a view with computed fields, whose values may have no JSON, and for one that may leave keys out.
  */
 export function rowToJsonOf(view: ResourceSchema): RowToJson | undefined {
   if (!COMPILED.has(view)) COMPILED.set(view, compileRow(view));
@@ -23,7 +23,10 @@ export function rowToJsonOf(view: ResourceSchema): RowToJson | undefined {
 
 function compileRow({ fields }: ResourceSchema): RowToJson | undefined {
   const readable = fields.filter((field) => field.readable);
-  if (readable.some(({ kind }) => kind === 'computed')) return undefined;
+  if (
+    readable.some((field) => field.kind === 'computed' || (field.kind === 'keys' && field.granted?.leavesOut))
+  )
+    return undefined;
   const write = compileObject(readable);
   return (row, basePath) =>
     write((_, index) => row.values[index], `${basePath}/${keyText(row.identity ?? row.key)}`);

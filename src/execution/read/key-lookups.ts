@@ -2,6 +2,7 @@ import { addErrors, emptyFieldErrors, errorAt } from '../../core/errors/rest-exc
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../core/query/plan.js';
 import { keyRepresentation, noSuchKey } from '../../core/values/keys.js';
+import { itemError } from '../../core/values/related-keys.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import { compileWhere } from '../../sql/compile-where.js';
 import { existsStatement } from '../../sql/select-query.js';
@@ -29,6 +30,9 @@ export interface KeyLookup {
  * The maximum number of keys in one statement: each is a subquery, and databases limit the number of result columns.
  */
 const MAX_KEYS = 100;
+
+/** The same for one body, of which only lists of keys have so many. */
+const MOST_KEYS = 500;
 
 /** The maximum number of keys in a cached statement, as bodies of single objects have them. */
 const MAX_CACHED_KEYS = 8;
@@ -91,8 +95,8 @@ export class KeyLookups<S extends Session> {
     session?: S,
   ): Promise<readonly (readonly Json[] | undefined)[]> {
     if (checks.length === 0) return [];
-    const statement = this.statement(checks);
-    if (checks.length > 1 && statement.parameters.length > MAX_PARAMETERS) {
+    const statement = checks.length > MOST_KEYS ? undefined : this.statement(checks);
+    if (!statement || (checks.length > 1 && statement.parameters.length > MAX_PARAMETERS)) {
       const half = Math.ceil(checks.length / 2);
       const first = await this.findReferenced(checks.slice(0, half), session);
       return [...first, ...(await this.findReferenced(checks.slice(half), session))];
@@ -156,9 +160,23 @@ function lookupOf(
   const referenced = new Map<string, readonly Json[]>();
   for (const [index, check] of checks.entries()) {
     const values = found[index];
-    if (values && !check.forbidden) referenced.set(check.path.join('.'), values);
-    else if (values || !check.forbidden)
-      addErrors(errors, errorAt(check.path, noSuchKey(String(keyRepresentation(check.key)))));
+    if (values && !check.forbidden) {
+      if (check.item === undefined) referenced.set(check.path.join('.'), values);
+    } else if (values || !check.forbidden) {
+      const message = noSuchKey(String(keyRepresentation(check.key)));
+      if (check.item === undefined) addErrors(errors, errorAt(check.path, message));
+      else addItemError(errors, check.path, itemError(check.item, message));
+    }
   }
   return { referenced, errors };
 }
+
+/** Adds a message to those of a list. */
+function addItemError(errors: FieldErrors, [name = '', ...rest]: readonly string[], message: string): void {
+  const known = (errors[name] ??= rest.length > 0 ? emptyFieldErrors() : []);
+  if (!Array.isArray(known)) addItemError(known, rest, message);
+  else if (known.length < MAX_ITEM_ERRORS) known.push(message);
+}
+
+/** The maximum number of messages for the keys of one list. */
+const MAX_ITEM_ERRORS = 20;

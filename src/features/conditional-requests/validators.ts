@@ -12,6 +12,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import { chooseForm } from '../../execution/choose-read.js';
 import { basePathOf } from '../../request/represent-row.js';
 import type { RestContext } from '../../request/rest-context.js';
+import { grantRelatedKeys } from '../permissions/grant-related-keys.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
@@ -107,7 +108,7 @@ export async function viewToRead({
   // A restored object is not deleted any more.
   const model = resource.deleted ? route.resource : resourceOf(route.resource.deleted?.of ?? route.resource);
   const read = isReading ? undefined : await access.tryAuthorize(model, 'GET');
-  const view = read && restrictFields(model, read);
+  const view = read && (await grantRelatedKeys(restrictFields(model, read), access, 'GET'));
   return !view || showSameFields(resource, view)
     ? { resource, rows: ALWAYS }
     : { resource: view, rows: read.rows };

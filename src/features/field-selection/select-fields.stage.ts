@@ -17,6 +17,7 @@ import type { ResponseShape, RestContext, Stage } from '../../request/rest-conte
 import { Expander } from './expand-relations.js';
 import type { Expansion, ShapedObject } from './expand-relations.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
+import { grantRelatedKeys } from '../permissions/grant-related-keys.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
 import { foldFieldSelection } from '../../request/parse/query-parameters.js';
 import { joiningPairs } from '../../request/plan/row-conditions.js';
@@ -174,7 +175,7 @@ export class FieldSelector {
     const target = resourceOf(relation.kind === 'many-to-many' ? relation.through.resource : relation.target);
     const access = await context.access.tryAuthorize(target, 'GET');
     if (!access) return undefined;
-    const resource = restrictFields(target, access);
+    const resource = await grantRelatedKeys(restrictFields(target, access), context.access, context.method);
     const many = relation.kind === 'one-to-many' || relation.kind === 'many-to-many';
     const on = many ? joiningPairs(relation) : relation.on;
     const { where, order } = many

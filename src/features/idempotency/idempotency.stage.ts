@@ -223,7 +223,9 @@ export class IdempotentWrites {
     const stored = parseJson(response) as unknown as readonly ResponseRow[];
     for await (const each of inSlices(stored))
       if (!(await this.mayRead(each, viewContext(each, views)))) throw new PermissionDenied();
-    return stored.map(({ value, key, identity, values, changed = false }) => {
+    const shown: ResponseRow[] = [];
+    for (const each of stored) shown.push(await this.withoutHiddenKeys(each, viewContext(each, views)));
+    return shown.map(({ value, key, identity, values, changed = false }) => {
       const { resource } = viewContext({ changed }, views);
       return {
         key,
@@ -235,6 +237,28 @@ export class IdempotentWrites {
         answered: withoutHiddenFields(value, values, resource),
       };
     });
+  }
+
+  /** The row with those of its related keys that the caller sees now. */
+  private async withoutHiddenKeys(stored: ResponseRow, { resource }: RestContext): Promise<ResponseRow> {
+    const { hasRelatedKeys, hasDefaultSerializer, fields } = resource;
+    if (!hasRelatedKeys) return stored;
+    const where = keyCondition(stored.key, resource);
+    const row = await this.adapter.read({ kind: 'retrieve', resource, where, forWriting: true }, 'rows');
+    const cut: Record<string, unknown> = {};
+    for (const [index, { kind, name }] of fields.filter(({ readable }) => readable).entries()) {
+      const then = stored.values[name];
+      if (kind !== 'keys' || !Array.isArray(then)) continue;
+      const now = new Set(row?.values[index] as readonly Json[] | undefined);
+      cut[name] = then.filter((key: Json) => now.has(key));
+    }
+    const own = Object.keys(cut).filter((name) => hasDefaultSerializer && name in stored.value);
+    const value = Object.fromEntries(own.map((name) => [name, cut[name]]));
+    return {
+      ...stored,
+      value: copyOf(stored.value, { ...stored.value, ...value }),
+      values: copyOf(stored.values, { ...stored.values, ...cut }),
+    };
   }
 
   /** True if the current grants include the row. A deleted row discloses nothing new. */

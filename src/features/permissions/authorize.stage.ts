@@ -5,6 +5,7 @@ import type { RouteAction } from '../../core/schema/action.js';
 import { isReading, servedMethod, TRASH_OPERATION_OF } from '../../core/schema/operation.js';
 import type { Route } from '../../core/schema/route.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
+import { grantRelatedKeys } from './grant-related-keys.js';
 import { restrictFields } from './restrict-fields.js';
 import type { Access, AccessControl } from '../../core/contracts/access-control.js';
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
@@ -89,8 +90,10 @@ export function authorizeMethod(
     context.rows = grant.rows;
     // For a nested URL, `resolveParent` restricts it further.
     context.scope = grant.rows;
-    context.resource = restrictFields(resource, grant);
     context.isReading = isReading(method);
+    return mapMaybe(grantRelatedKeys(restrictFields(resource, grant), access, method), (view) => {
+      context.resource = view;
+    });
   });
 }
 

@@ -35,7 +35,8 @@ export function restrictFields(
   return view;
 }
 
-function fieldSetKey(fields: FieldSet): string {
+/** A text that is equal for the same fields. */
+export function fieldSetKey(fields: FieldSet): string {
   return JSON.stringify(fields === 'all' ? fields : [...fields].sort());
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
-import type { ColumnField, EmbeddedField, Field } from '../../core/schema/field.js';
+import type { ColumnField, EmbeddedField, Field, KeysField } from '../../core/schema/field.js';
 import { isAcceptedInBodies, isJson, isWithheldIn, isWritableIn } from '../../core/schema/field.js';
 import type {
   ParseContext,
@@ -17,6 +17,8 @@ import { keyText, parseKeyValue } from '../../core/values/keys.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
 import { parseValue } from '../../core/values/parse-value.js';
+import type { ListedKey } from '../../core/values/related-keys.js';
+import { parseRelatedKeys } from '../../core/values/related-keys.js';
 import { pythonTypeName } from '../../core/values/texts.js';
 
 /** The default serializer, which follows the compiled model. Extend it to change the representation of one entity. */
@@ -26,8 +28,11 @@ export class ModelSerializer implements Serializer {
     const body: Representation = {};
     let at = 0;
     for (const field of resource.fields) {
-      if (field.readable)
-        setMember(body, field.name, representField(field, row, { value: row.values[at++], basePath }));
+      if (!field.readable) continue;
+      const value = row.values[at++];
+      // More keys than a response to a write holds.
+      if (field.kind === 'keys' && value === undefined) continue;
+      setMember(body, field.name, representField(field, row, { value, basePath }));
     }
     return body;
   }
@@ -90,7 +95,8 @@ function changedMembers(
         context,
       });
       if (Object.keys(inner).length > 0) errors[name] = inner;
-    } else if (!isSameOutcome(parseMember(body, field, context), parseMember(values, field, context)))
+    } else if (isLinkOfKeys(input, field, context)) continue;
+    else if (!isSameOutcome(parseMember(body, field, context), parseMember(values, field, context)))
       errors[name] = [WITHHELD];
   }
   return errors;
@@ -99,7 +105,14 @@ function changedMembers(
 /** Whether two forms of a value, such as `1.50` and `"1.5"`, are the same one. */
 function isSameOutcome(one: MemberOutcome, other: MemberOutcome): boolean {
   if (!one || !other || 'nested' in one || 'nested' in other || one.errors || other.errors) return false;
-  return isDeepStrictEqual(one.value, other.value);
+  return isDeepStrictEqual(unordered(one.value), unordered(other.value));
+}
+
+/** Related keys in one order. */
+function unordered(value: unknown): unknown {
+  const keys =
+    isObject(value) && value.kind === 'set' ? (value as { keys: readonly ListedKey[] }).keys : undefined;
+  return keys ? keys.map(({ key }) => keyText(key)).sort() : value;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -140,6 +153,7 @@ function representField(
     case 'column':
     case 'to-one':
     case 'reverse-one':
+    case 'keys':
       return value ?? null;
     // Added to the representation of any serializer.
     case 'labels':
@@ -202,6 +216,8 @@ function parseMember(
       return parseEmbedded(input, field, context);
     case 'to-one':
       return parseKeyValue(input, field.relation.target.key);
+    case 'keys':
+      return parseKeys(input, field, context);
     default:
       return undefined;
   }
@@ -237,6 +253,22 @@ function parseColumn(input: unknown, field: ColumnField): Outcome<Json> {
 function storable<Value extends Json>(value: Value, transform: Transform): Outcome<Value> {
   const outcome = transform.stored(value);
   return outcome.errors ? outcome : valid(value);
+}
+
+/** Whether it is a link that the client has read before the field had keys: it is ignored. */
+function isLinkOfKeys(input: unknown, field: Field, { resource: { app, model } }: ParseContext): boolean {
+  return (
+    field.kind === 'keys' &&
+    typeof input === 'string' &&
+    input.includes(`/${app}/${model}/`) &&
+    input.endsWith(`/${field.relation.name}/`)
+  );
+}
+
+function parseKeys(input: unknown, field: KeysField, context: ParseContext): MemberOutcome {
+  if (isLinkOfKeys(input, field, context)) return undefined;
+  const outcome = parseRelatedKeys(input, field.relation.target.key, context.operation !== 'create');
+  return 'nested' in outcome ? { ...outcome, validValues: {} } : outcome;
 }
 
 function parseEmbedded(input: unknown, embedded: EmbeddedField, context: ParseContext): MemberOutcome {

@@ -28,6 +28,7 @@ function describeReadableField(field: Field): ReadableFieldDescription {
     case 'to-one':
     case 'reverse-one':
     case 'link':
+    case 'keys':
     case 'computed':
     case 'labels':
       return { kind: field.kind, label, nullable };
@@ -133,6 +134,8 @@ function describeWritableField(
     case 'computed':
     case 'labels':
       return { type: 'field', ...base };
+    case 'keys':
+      return { type: 'list', ...base };
     default:
       return field satisfies never;
   }

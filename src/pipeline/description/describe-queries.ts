@@ -22,6 +22,7 @@ import type { Route } from '../../core/schema/route.js';
 import { queriedResource } from '../../features/filtering/plan-rows.stage.js';
 import { mayReadLabel } from '../../features/labels/add-labels.stage.js';
 import { requiredMethod } from '../../features/permissions/authorize.stage.js';
+import { grantRelatedKeys } from '../../features/permissions/grant-related-keys.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
@@ -78,7 +79,7 @@ export async function describeQueries(
 ): Promise<QueryDescription> {
   const { resource, kind } = route;
   const granted = await context.access.tryAuthorize(resource, 'GET');
-  const view = granted && restrictFields(resource, granted);
+  const view = granted && (await grantRelatedKeys(restrictFields(resource, granted), context.access, 'GET'));
   const isList = route.operations.get('GET') === 'list';
   const listed = view && isList && context.fork({ resource: view, queryAccess: undefined });
   const methods = await describeMethods(route, context);
@@ -173,7 +174,10 @@ async function describeNested(
   const nested: NestedDescription[] = [];
   for (const { kind, relation, resource, actions } of lists) {
     const field = view.fields.find(
-      (each) => each.readable && each.kind === 'link' && each.relation.name === relation?.name,
+      (each) =>
+        (each.kind === 'link' || each.kind === 'keys') &&
+        each.readable &&
+        each.relation.name === relation?.name,
     );
     if (!field || !relation) continue;
     const granted = await access.tryAuthorize(resource, 'GET', actions.get('GET')?.permission);
@@ -260,7 +264,8 @@ async function describeWrites(
     const method = METHOD_OF[operation];
     if (takesMany(route, operation) && (await access.tryAuthorize(resource, method))) methods.push(method);
   }
-  const mayChange = methods.includes('PATCH') && (await access.tryAuthorize(resource, 'PATCH'));
+  const granted = methods.includes('PATCH') ? await access.tryAuthorize(resource, 'PATCH') : undefined;
+  const changed = granted && (await grantRelatedKeys(restrictFields(resource, granted), access, 'PATCH'));
   const { bulk, conditional, idempotency } = resource;
   return {
     ...(bulk &&
@@ -270,7 +275,7 @@ async function describeWrites(
           max: bulk.max,
           keys: parameterName(KEYS_PARAMETER, resource),
           ...(bulk.upsert.length > 0 && { upsert: parameterName(UPSERT_PARAMETER, resource) }),
-          ...(mayChange && { change: describeChange(restrictFields(resource, mayChange)) }),
+          ...(changed && { change: describeChange(changed) }),
         },
       }),
     ...(conditional && { conditional: { require: conditional.require } }),

@@ -4,6 +4,7 @@ import { DESCRIPTION_MEDIA_TYPE } from '../../core/contracts/route-description.j
 import type { RouteDescription } from '../../core/contracts/route-description.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
+import { grantRelatedKeys } from '../../features/permissions/grant-related-keys.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { assertAcceptsJson, prefersType } from '../../features/rendering/negotiate-format.stage.js';
 import { givenFields } from '../../request/plan/plan-write.js';
@@ -54,7 +55,7 @@ async function writableViews(
   const views = new Map<'POST' | 'PUT', Resource>();
   for (const method of ['POST', 'PUT'] as const) {
     const granted = await access.tryAuthorizeWrite(resource, method, actions.get(method)?.permission);
-    if (granted) views.set(method, restrictFields(resource, granted));
+    if (granted) views.set(method, await grantRelatedKeys(restrictFields(resource, granted), access, method));
   }
   return views;
 }

@@ -5,6 +5,7 @@ import type { CompletedRows } from '../../core/query/plan.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { WriteRows } from '../../features/idempotency/idempotency.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import { writeWithPairs } from '../../request/plan/write-with-pairs.js';
 import { planCreate } from '../../request/plan/plan-write.js';
 import { representExpanded, mayFail, WrittenRows } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
@@ -50,7 +51,10 @@ function insert(
   completed: CompletedRows | undefined,
 ): MaybePromise<Row> {
   return mapMaybe(context.body(), (body) =>
-    mapMaybe(planCreate(context, body), (plan) => adapter.write(completed ? { ...plan, completed } : plan)),
+    mapMaybe(planCreate(context, body), (planned) => {
+      const plan = completed ? { ...planned, completed } : planned;
+      return plan.pairs ? writeWithPairs(plan.pairs, () => adapter.write(plan)) : adapter.write(plan);
+    }),
   );
 }
 

@@ -4,6 +4,7 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import { keyText } from '../../core/values/keys.js';
+import { grantRelatedKeys } from '../../features/permissions/grant-related-keys.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import { planDelete } from '../../request/plan/plan-write.js';
@@ -23,7 +24,11 @@ async function visibleToGet(
   const { route } = context;
   const access = await context.access.tryAuthorize(route.resource, 'GET');
   if (!access) return keyOnly(context);
-  const resource = restrictFields(route.resource, access);
+  const resource = await grantRelatedKeys(
+    restrictFields(route.resource, access),
+    context.access,
+    context.method,
+  );
   const row = await adapter.read(
     { kind: 'retrieve', resource, where: conjunction([where, access.rows]), forWriting: true },
     'rows',

@@ -32,6 +32,8 @@ import { unaddressableKeyErrors } from './key-fields.js';
 import { planAddedValues } from './plan-hook-values.js';
 import { hookContextOf, originOf, transactionHooks } from './transaction-hooks.js';
 import type { ResolvedReferences } from './key-checks.js';
+import { planPairs } from './plan-pairs.js';
+import type { PairPlans } from './plan-pairs.js';
 import { joiningPairs } from './row-conditions.js';
 
 /**
@@ -71,6 +73,9 @@ export function suppliedFields(
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
+/** Pairs are planned as through objects at their own URL. */
+const PAIR_PLANS: PairPlans = { create: planCreate, delete: planDelete };
+
 const UNREFERABLE_PARENT = 'The object in the URL has no value by which another object could refer to it.';
 
 /**
@@ -85,7 +90,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
     (given: Readonly<Record<string, Json>>) => {
       // Values of the URL have precedence over those of hooks.
       const added = planAddedValues(given, { resource, fixed });
-      const { body: parsed, duplicateReferences } = resolveReferences(
+      const { body: resolved, duplicateReferences } = resolveReferences(
         withErrors(
           parseNewBody(context, body, { names: Object.keys(given), set: [...fixed, ...added] }),
           context,
@@ -94,6 +99,7 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
         resource,
         'create',
       );
+      const { body: parsed, pairs } = planPairs(context, resolved, PAIR_PLANS);
       return mapMaybe(planKeyChecks(context, parsed), (keys) =>
         mapMaybe(planHiddenKeys(context, parsed), (hiddenKeys) =>
           mapMaybe(afterWrite(context, parsed), (where) => ({
@@ -103,12 +109,13 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
             values: parsed.values,
             sent: parsed.sent,
             errors: parsed.errors,
-            keys,
+            keys: pairs ? [...keys, ...pairs.keys] : keys,
             hiddenKeys,
             duplicateReferences,
             fixed,
             added,
             where,
+            pairs,
             hooks: transactionHooks('create', context),
             recording: resource.recording,
             origin: originOf('create', context),
@@ -175,11 +182,12 @@ export function planUpdate(
 ): MaybePromise<UpdatePlan> {
   const { resource, requester } = context;
   const { merges } = context.input;
-  const { body, duplicateReferences } = resolveReferences(
+  const { body: resolved, duplicateReferences } = resolveReferences(
     merges ? withoutUnmergeable(parsed, resource) : parsed,
     resource,
     'change',
   );
+  const { body, pairs } = planPairs(context, resolved, PAIR_PLANS);
   return mapMaybe(planKeyChecks(context, body), (checks) =>
     mapMaybe(planHiddenKeys(context, body), (hiddenKeys) =>
       mapMaybe(afterWrite(context, body), (after) => {
@@ -203,6 +211,7 @@ export function planUpdate(
           fixed: columnsOfUrl(context),
           expected,
           mayView: viewCheck(context),
+          pairs,
           hooks: transactionHooks(operation, context),
           recording: resource.recording,
           origin: originOf(operation, context),

@@ -186,6 +186,8 @@ export interface Dialect extends TextSyntax {
   discard(connection: unknown): void;
   /** Undefined if statements are executed synchronously and so cannot be cancelled. */
   readonly canceller: StatementCanceller | undefined;
+  /** A scalar subquery with the texts of a value of rows as a JSON array, in this order; it may be NULL without rows. */
+  listOf(rows: ListedRows): string;
   /** Concatenates two strings. */
   concat(first: string, second: string): string;
   /** A statement that serializes concurrent changes to the structure of a tree; undefined if writes are serialized anyway. */
@@ -193,6 +195,15 @@ export interface Dialect extends TextSyntax {
     tree: { readonly table: string; readonly key: string },
     bindText: (text: string) => string,
   ): string | undefined;
+}
+
+/** The parts of a subquery: the value of each row, the order, the tables, the condition, and the maximum number of rows. */
+export interface ListedRows {
+  readonly value: string;
+  readonly order: string;
+  readonly from: string;
+  readonly where: string;
+  readonly limit: number;
 }
 
 /** An EXPLAIN statement, and how its result is read. */

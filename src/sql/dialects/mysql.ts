@@ -66,6 +66,11 @@ export function mysql(
     decode: (raw, type) => (mayHoldZero(type) && isZero(String(raw)) ? null : decode(raw, type, zone)),
     encode: (value, type) =>
       type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
+    listOf: ({ value, order, from, where, limit }) =>
+      // Of the two, only MariaDB orders what it aggregates, and only MySQL lets a derived table refer to the row around it.
+      inserting
+        ? `(SELECT JSON_ARRAYAGG(CAST(${value} AS CHAR) ORDER BY ${order} LIMIT ${limit}) FROM ${from} WHERE ${where})`
+        : `(SELECT CAST(JSON_ARRAYAGG(v) AS CHAR) FROM (SELECT CAST(${value} AS CHAR) AS v FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}) listed)`,
     parameter,
     stored,
     // Without digits, it has whole seconds.

@@ -37,6 +37,8 @@ export const postgres: Dialect = {
   read,
   decode,
   encode,
+  listOf: ({ value, order, from, where, limit }) =>
+    `array_to_json(ARRAY(SELECT (${value})::text FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}))::text`,
   parameter: (placeholder) => placeholder,
   stored,
   now: (type) => stored('CURRENT_TIMESTAMP', type),

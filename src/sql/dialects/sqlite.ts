@@ -110,6 +110,8 @@ export const sqlite: Dialect = {
   read,
   decode,
   encode,
+  listOf: ({ value, order, from, where, limit }) =>
+    `(SELECT json_group_array(v) FROM (SELECT CAST(${value} AS TEXT) AS v FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}))`,
   parameter,
   stored: (value, type) =>
     type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),

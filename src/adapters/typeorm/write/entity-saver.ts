@@ -136,20 +136,24 @@ export class EntitySaver {
   }
 
   /**
-   * Writes values that TypeORM does not write exactly, by a statement of the adapter. JSON of an update changes the version, too,
-   * unless TypeORM has noticed a change and increased it.
+   * Writes values that TypeORM does not write exactly, by a statement of the adapter. JSON of an update, and pairs (`isTouched`), change
+   * the version, too, unless TypeORM has noticed a change and increased it.
    */
   async writeColumns(
     values: readonly ColumnValue[],
-    { identity, change }: { readonly identity: readonly Json[]; readonly change?: Change },
+    {
+      identity,
+      change,
+      isTouched = false,
+    }: { readonly identity: readonly Json[]; readonly change?: Change; readonly isTouched?: boolean },
     runner: QueryRunner,
   ): Promise<void> {
-    if (values.length === 0) return;
+    if (values.length === 0 && !(isTouched && this.computed.length > 0)) return;
     const scope = Scope.begin(this.tools.dialect, this.tools.tables, this.resource);
     const changes = values.map(
       ({ column, value }) => `${scope.table.name(column)} = ${scope.bind(value, column.type)}`,
     );
-    if (change && values.some(({ column }) => column.type.kind === 'json'))
+    if (change && (isTouched || values.some(({ column }) => column.type.kind === 'json')))
       for (const { columnId, name, sql } of this.computed)
         changes.push(
           columnId === this.metadata.versionColumn?.databaseName

@@ -1,17 +1,22 @@
 import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
-import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
-import { conjunction } from '../../../core/query/condition.js';
-import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type {
+  ColumnValue,
+  CreatePlan,
+  DeletePlan,
+  StartedPairs,
+  UpdatePlan,
+} from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { mergeIntoStored } from '../../../core/values/merge-patch.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { Changed } from './candidate-rows.js';
-import { convertingValues, entityErrors, rejectHiddenKeys, storedErrors } from './entity-errors.js';
+import { completeWrite } from './complete-write.js';
+import { convertingValues, entityErrors, storedErrors } from './entity-errors.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
-import { DroppedRow, DroppedRows } from './dropped-rows.js';
+import { DroppedRows } from './dropped-rows.js';
 import {
   assertExactKey,
   exactIdentity,
@@ -29,6 +34,7 @@ import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { copyEntity, ListenerRelations, LoadedEntities } from './loaded-entities.js';
 import type { StoredEntity } from './loaded-entities.js';
+import { beginPairs, keysOf } from './pair-writes.js';
 import { PreciseValues } from './precise-values.js';
 import { runHook, NO_ERRORS, notFound, prepared } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
@@ -41,6 +47,7 @@ import { TreeKeeper } from './trees/tree-keeper.js';
 interface WrittenEntity {
   readonly entity: ObjectLiteral;
   readonly referenced: ReferencedValues;
+  readonly pairs: StartedPairs;
   readonly runner: QueryRunner;
 }
 
@@ -49,9 +56,9 @@ interface WrittenEntity {
  * write is one transaction, and the response is read back inside it.
  */
 export class EntityWriter extends StepWriter {
-  private readonly metadata: EntityMetadata;
+  readonly metadata: EntityMetadata;
   private readonly model: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata };
-  private readonly entities: LoadedEntities;
+  readonly entities: LoadedEntities;
   private readonly saver: EntitySaver;
   private readonly remover: EntityRemover;
   private readonly precise: PreciseValues | undefined;
@@ -103,7 +110,8 @@ export class EntityWriter extends StepWriter {
         await this.tree?.begin(runner);
         const { entity } = make();
         tried = entity;
-        return prepared(() => this.performCreate(plan, { entity, referenced, runner }));
+        const pairs = await beginPairs(plan, undefined, { runner, tools: this.tools });
+        return prepared(() => this.performCreate(plan, { entity, referenced, pairs, runner }));
       },
       translateError: (error) =>
         this.translate(error, {
@@ -113,7 +121,10 @@ export class EntityWriter extends StepWriter {
     };
   }
 
-  private async performCreate(plan: CreatePlan, { entity, referenced, runner }: WrittenEntity): Promise<Row> {
+  private async performCreate(
+    plan: CreatePlan,
+    { entity, referenced, pairs, runner }: WrittenEntity,
+  ): Promise<Row> {
     await this.runBeforeWrite(plan, { entity, referenced, runner });
     await this.related?.load(entity, runner);
     const arrays = await convertingValues(plan, this.metadata, () => this.saver.insert(entity, runner));
@@ -126,13 +137,13 @@ export class EntityWriter extends StepWriter {
     await this.tree?.insert(entity, identity[0] ?? null, runner);
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity }, runner);
-    return this.completeWrite(plan, { entity, identity, runner });
+    return completeWrite(plan, { entity, identity, pairs, runner }, this);
   }
 
   /** Runs the hook. Returns the columns of relations that it has set. */
   private async runBeforeWrite(
     plan: CreatePlan | UpdatePlan,
-    { entity, referenced, runner }: WrittenEntity,
+    { entity, referenced, runner }: Omit<WrittenEntity, 'pairs'>,
   ): Promise<readonly ColumnValue[] | undefined> {
     const { hooks, values, fixed } = plan;
     if (!hooks.before) return undefined;
@@ -188,7 +199,8 @@ export class EntityWriter extends StepWriter {
         const unchanged = this.entities.unchangedRelations(entity);
         const stored = this.dropped?.valuesOf(entity) ?? [];
         changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
-        const { referenced, errors } = await this.tools.lookups.lookUp(plan.keys, runner);
+        const pairs = await beginPairs(plan, key, { runner, tools: this.tools });
+        const { referenced, errors } = await this.tools.lookups.lookUp(keysOf(plan, pairs), runner);
         const loadedJson = this.precise?.loadedJson(entity, json) ?? new Map<string, unknown>();
         applyValues(entity, this.model, { values: plan.values, referenced });
         const storedKeys = (read ?? []).slice(key.length + json.length);
@@ -216,10 +228,11 @@ export class EntityWriter extends StepWriter {
           hooked,
         };
         return prepared(
-          () => this.performUpdate(plan, { entity, change, runner }),
+          () => this.performUpdate(plan, { entity, change, pairs, runner }),
           await this.errorsOf(entity, plan, [
             errors,
             disagreements,
+            pairs.errors,
             await storedErrors(plan, runner, this.tools),
           ]),
         );
@@ -243,7 +256,7 @@ export class EntityWriter extends StepWriter {
 
   private async performUpdate(
     plan: UpdatePlan,
-    { entity, change: given, runner }: { entity: ObjectLiteral; change: Change; runner: QueryRunner },
+    { entity, change: given, pairs, runner }: Omit<WrittenEntity, 'referenced'> & { readonly change: Change },
   ): Promise<Row> {
     const hooked = await this.runBeforeWrite(plan, { entity, referenced: given.referenced, runner });
     const change = hooked ? { ...given, decided: mergeColumns(given.decided, hooked) } : given;
@@ -254,9 +267,10 @@ export class EntityWriter extends StepWriter {
       plan.values.size > 0 || change.hooked ? await convertingValues(plan, this.metadata, update) : [];
     const identity = this.entities.changedKey(entity, change.identity);
     const precise = this.precise?.ofUpdated(entity, plan.values, stored) ?? [];
-    await this.saver.writeColumns([...arrays, ...precise], { identity, change }, runner);
+    const isTouched = pairs.changes;
+    await this.saver.writeColumns([...arrays, ...precise], { identity, change, isTouched }, runner);
     if (plan.hooks.after) await this.entities.readComputed(entity, identity, runner);
-    return this.completeWrite(plan, { entity, identity, runner });
+    return completeWrite(plan, { entity, identity, pairs, runner }, this);
   }
 
   prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
@@ -293,26 +307,6 @@ export class EntityWriter extends StepWriter {
     await this.remover.remove(entity, { identity, loaded, where }, runner);
     await runHook(hooks.after, entity, { runner, dialect: this.tools.dialect });
     return true;
-  }
-
-  /**
-   * Reads the written row, between the hooks that run behind a write.
-   * @throws PermissionDenied if the caller is not permitted to have it; DroppedRow if it is not there: a trigger has changed its key, or the
-   * view does not show it.
-   */
-  private async completeWrite(
-    plan: CreatePlan | UpdatePlan,
-    { entity, identity, runner }: StoredEntity,
-  ): Promise<Row> {
-    const { reader, dialect } = this.tools;
-    await runHook(plan.hooks.after, entity, { runner, dialect });
-    const stored = this.entities.conditionOf(identity);
-    await rejectHiddenKeys(plan.hiddenKeys, { stored, reader, runner });
-    const where = conjunction([stored, plan.kind === 'create' ? plan.where : plan.after]);
-    const row = await convertingValues(plan, this.metadata, () => reader.retrieveWithin(where, runner));
-    if (!row) throw (await reader.retrieveWithin(stored, runner)) ? new PermissionDenied() : new DroppedRow();
-    await runHook(plan.completed, [row], { runner, dialect });
-    return row;
   }
 
   private errorsOf(

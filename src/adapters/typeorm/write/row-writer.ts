@@ -1,6 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import type { BatchPlan, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
 import type { Row } from '../../../core/contracts/serializer.js';
+import type { DataAdapter } from '../../../core/data-adapter.js';
 import { InvalidInput, ServerError } from '../../../core/errors/http-exceptions.js';
 import { emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
@@ -58,6 +59,8 @@ export interface WriterTools {
   readonly dialect: Dialect;
   readonly connections: ConnectionManager<QueryRunner>;
   readonly lookups: KeyLookups<QueryRunner>;
+  /** Writes rows of other resources in the same transaction. */
+  readonly adapter: DataAdapter;
   readonly constraints: ViolatedConstraints;
   /** Whether callers receive the messages of errors that triggers raise. */
   readonly triggerMessages: boolean;

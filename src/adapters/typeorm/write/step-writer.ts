@@ -8,7 +8,7 @@ import type { DeleteTogether, PreparableWrite, PreparedWrite, RowWriter, WriterT
 
 /** A writer whose writes are prepared steps. A single write runs in its own transaction. */
 export abstract class StepWriter implements RowWriter {
-  constructor(protected readonly tools: WriterTools) {}
+  constructor(readonly tools: WriterTools) {}
 
   abstract prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
   abstract prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined>;

@@ -1,0 +1,47 @@
+import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
+import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
+import { conjunction } from '../../../core/query/condition.js';
+import type { CreatePlan, StartedPairs, UpdatePlan } from '../../../core/query/plan.js';
+import type { Row } from '../../../core/contracts/serializer.js';
+import { DroppedRow } from './dropped-rows.js';
+import { convertingValues, rejectHiddenKeys } from './entity-errors.js';
+import type { LoadedEntities } from './loaded-entities.js';
+import { writePairs } from './pair-writes.js';
+import { runHook } from './row-writer.js';
+import type { WriterTools } from './row-writer.js';
+
+interface WrittenRow {
+  readonly entity: ObjectLiteral;
+  readonly identity: readonly Json[];
+  readonly pairs: StartedPairs;
+  readonly runner: QueryRunner;
+}
+
+interface Parts {
+  readonly tools: WriterTools;
+  readonly entities: LoadedEntities;
+  readonly metadata: EntityMetadata;
+}
+
+/**
+ * Writes the pairs of a written row, and reads it, between the hooks that run behind a write.
+ * @throws PermissionDenied if the caller is not permitted to have it; DroppedRow if it is not there: a trigger has changed its key, or the
+ * view does not show it.
+ */
+export async function completeWrite(
+  plan: CreatePlan | UpdatePlan,
+  { entity, identity, pairs, runner }: WrittenRow,
+  { tools, entities, metadata }: Parts,
+): Promise<Row> {
+  const { reader, dialect } = tools;
+  await writePairs(pairs, identity, { runner, tools });
+  await runHook(plan.hooks.after, entity, { runner, dialect });
+  const stored = entities.conditionOf(identity);
+  await rejectHiddenKeys(plan.hiddenKeys, { stored, reader, runner });
+  const where = conjunction([stored, plan.kind === 'create' ? plan.where : plan.after]);
+  const row = await convertingValues(plan, metadata, () => reader.retrieveWithin(where, runner));
+  if (!row) throw (await reader.retrieveWithin(stored, runner)) ? new PermissionDenied() : new DroppedRow();
+  await runHook(plan.completed, [row], { runner, dialect });
+  return row;
+}
