@@ -220,22 +220,22 @@ function compileRelationField(
   const closed = { insertable: false, updatable: false, required: false };
   switch (relation.kind) {
     case 'to-one':
-      return [{ ...named, ...toOnePart(description, relation, source) }];
+      return [toOneField(named, description, { relation, source })];
     case 'reverse-one':
-      return [{ ...named, kind: 'reverse-one', relation, ...closed, nullable: true }];
+      return [{ kind: 'reverse-one', relation, nullable: true, ...closed, ...named }];
     case 'one-to-many':
     case 'many-to-many':
-      return [{ ...named, kind: 'link', relation, ...closed, nullable: false }];
+      return [{ kind: 'link', relation, nullable: false, ...closed, ...named }];
     default:
       return relation satisfies never;
   }
 }
 
-function toOnePart(
+function toOneField(
+  named: Pick<ToOneField, 'name' | 'label' | 'readable'>,
   description: RelationDescription,
-  relation: ToOneRelation,
-  source: FieldSource,
-): Omit<ToOneField, 'name' | 'label' | 'readable'> {
+  { relation, source }: { readonly relation: ToOneRelation; readonly source: FieldSource },
+): ToOneField {
   const { entity, options, resource, foreignKeys } = source;
   const { nullable, hasDefault, insertable, updatable } =
     description.kind === 'to-one' ? description : PLAIN_REFERENCE;
@@ -250,6 +250,7 @@ function toOnePart(
     updatable: open && updatable && !isInKey,
     required: open && insertable && !(nullable || hasDefault || isOptional(description, relation, options)),
     nullable,
+    ...named,
   };
 }
 

@@ -18,10 +18,8 @@ export function createBuilder(
   table: ResourceTable,
   serializer: ResourceSerializer,
 ): ResourceBuilder {
+  // Spread last: V8 of Node 20 gives each object that begins with a spread a hidden class of its own.
   return {
-    ...identity,
-    ...table,
-    ...serializer,
     fields: [],
     fieldsByName: new Map(),
     foreignKeyAliases: [],
@@ -71,6 +69,9 @@ export function createBuilder(
     mergePatch: false,
     strict: false,
     strictWrites: false,
+    ...identity,
+    ...table,
+    ...serializer,
   };
 }
 
