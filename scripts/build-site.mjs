@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { linkPages, navigationOf, ROOT_PAGES } from '../site/pages.mjs';
+import { API_PAGE, linkPages, nameExamples, navigationOf, ROOT_PAGES } from '../site/pages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = join(root, 'site');
@@ -33,20 +33,18 @@ function write(path, text) {
   writeFileSync(path, text);
 }
 
-/** Copies the documents of the project, and lets links to its other files lead to the repository. */
-function copyPages() {
-  const documents = [
-    'README.md',
-    ...ROOT_PAGES,
-    ...filesIn(join(root, 'docs')).map((name) => `docs/${name}`),
-  ];
-  for (const path of documents.filter((name) => name.endsWith('.md')))
-    write(
-      join(pages, path === 'README.md' ? 'index.md' : path),
-      linkPages(path, readFileSync(join(root, path), 'utf8'), documents),
+/** The documents of the project by their paths in the site; links to other files lead to the repository. */
+function readDocuments() {
+  const names = ['README.md', ...ROOT_PAGES, ...filesIn(join(root, 'docs')).map((name) => `docs/${name}`)];
+  const documents = new Map();
+  for (const path of names.filter((name) => name.endsWith('.md')))
+    documents.set(
+      path === 'README.md' ? 'index.md' : path,
+      linkPages(path, readFileSync(join(root, path), 'utf8'), names),
     );
-  for (const path of documents.filter((name) => !name.endsWith('.md')))
+  for (const path of names.filter((name) => !name.endsWith('.md')))
     cpSync(join(root, path), join(pages, path));
+  return documents;
 }
 
 function describeExports() {
@@ -78,7 +76,7 @@ function describeExports() {
 }
 
 /** Every page as Markdown, and all of them for readers that take texts: https://llmstxt.org. */
-function writeTexts() {
+function writeTexts(documents) {
   const { title, groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
   const lines = [`# ${title}`, ''];
   const whole = [];
@@ -86,13 +84,13 @@ function writeTexts() {
     lines.push(`## ${text}`, '');
     for (const { text: name, path, about } of items) {
       lines.push(`- [${name}](${path})${about === '' ? '' : `: ${about}`}`);
-      whole.push(readFileSync(join(pages, path), 'utf8'));
+      whole.push(documents.get(path));
     }
     lines.push('');
   }
   write(join(out, 'llms.txt'), lines.join('\n'));
   write(join(out, 'llms-full.txt'), whole.join('\n\n'));
-  for (const path of filesIn(pages)) if (path.endsWith('.md')) cpSync(join(pages, path), join(out, path));
+  for (const [path, text] of documents) write(join(out, path), text);
 }
 
 function verifyNavigation() {
@@ -128,9 +126,11 @@ function verifySite() {
 if (!existsSync(join(site, 'node_modules'))) run('npm', ['ci']);
 rmSync(pages, { recursive: true, force: true });
 rmSync(out, { recursive: true, force: true });
-copyPages();
+const documents = readDocuments();
+for (const [path, text] of documents) write(join(pages, path), nameExamples(text));
 describeExports();
+documents.set(API_PAGE, readFileSync(join(pages, API_PAGE), 'utf8'));
 verifyNavigation();
 run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', '.', '--outDir', out]);
-writeTexts();
+writeTexts(documents);
 verifySite();

@@ -11,7 +11,7 @@ const BLOB = `${repository}/blob/${branch}`;
 export const ROOT_PAGES = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 
 /** Where the reference of all exports is. */
-const API = 'api/index.md';
+export const API_PAGE = 'api/index.md';
 
 /** The text of a page: what the repository alone has is linked there, and pages are linked in the site. */
 export function linkPages(path, text, documents) {
@@ -26,6 +26,14 @@ export function linkPages(path, text, documents) {
   };
   return outsideOfCode(text, (prose) =>
     prose.replace(/\]\(([^)\s]+)\)/g, (_, link) => `](${toTarget(link)})`),
+  );
+}
+
+/** Shows the name of a file as the title of its example, and not as a comment in it. */
+export function nameExamples(text) {
+  return text.replace(
+    /^```ts\n\/\/ (?:example|refused): (\S+)\n([^]*?^```)/gm,
+    (_, file, code) => `::: code-group\n\n\`\`\`ts [${file}]\n${code}\n\n:::`,
   );
 }
 
@@ -52,7 +60,9 @@ export function navigationOf(readme) {
       items: items.split(/^- /m).filter(Boolean).flatMap(pagesOf),
     }),
   );
-  groups.at(-1)?.items.unshift({ text: 'API reference', path: API, about: 'each export of the package' });
+  groups
+    .at(-1)
+    ?.items.unshift({ text: 'API reference', path: API_PAGE, about: 'each export of the package' });
   return { title, groups };
 }
 

@@ -57,7 +57,7 @@ onEachServer('bulk writes of most rows of a small table, under a permission of r
     await runner.query('SELECT * FROM bulklocks_item WHERE id = 9 FOR UPDATE');
     const writing = write();
     const released = new Promise((resolve) => {
-      setTimeout(resolve, 3000, 'still waiting').unref();
+      setTimeout(resolve, 20_000, 'still waiting').unref();
     });
     const first = await Promise.race([writing.then(({ status }) => status), released]);
     await runner.rollbackTransaction();

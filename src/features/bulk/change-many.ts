@@ -2,8 +2,9 @@ import type { Bulk } from '../../core/contracts/bulk.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
-import type { Json } from '../../core/errors/rest-exception.js';
+import type { Row } from '../../core/contracts/serializer.js';
+import { BulkWriteError, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
+import type { BulkStepError, Json } from '../../core/errors/rest-exception.js';
 import { inSlices } from '../../core/event-loop.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js';
@@ -14,6 +15,7 @@ import { requireObject } from '../../request/request-input.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
 import { keyCondition } from '../../request/plan/row-conditions.js';
 import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';
+import { leaveUnchangedKeys } from '../../request/plan/unchanged-keys.js';
 import { WrittenRows } from '../../request/represent-row.js';
 import type { OperationResult, RestContext } from '../../request/rest-context.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
@@ -46,7 +48,7 @@ export async function changeMany(
     assertItemCount(items.length, bulk);
     const { steps, keys, name } = await planChanges(items, context);
     const plan: BatchPlan = { kind: 'batch', steps, skipsMissing: false, completed: written.completed };
-    const rows = await writeBatch(adapter, plan, (refusals) =>
+    const rows = await writeChanges(adapter, plan, (refusals) =>
       itemErrors(refusals, items.length, (index) =>
         errorsAt(name, noSuchKey(keyText(keys.get(index) ?? []))),
       ),
@@ -60,7 +62,7 @@ export async function changeMany(
     steps.push(await planUpdate(context, { operation: 'partialUpdate', body: parsed, where }));
   // An invalid body is an error even if no object is selected.
   if (steps.length === 0 && Object.keys(parsed.errors).length > 0) throw new InvalidInput(parsed.errors);
-  const rows = await writeBatch(
+  const rows = await writeChanges(
     adapter,
     {
       kind: 'batch',
@@ -71,6 +73,27 @@ export async function changeMany(
     (refusals) => selectionErrors(refusals, selected),
   );
   return { value: await written.represent(rows) };
+}
+
+/** Writes a batch; once more without unchanged keys of deleted objects, where these are an error. */
+async function writeChanges(
+  adapter: DataAdapter,
+  plan: BatchPlan,
+  toError: (refusals: ReadonlyMap<number, BulkStepError>) => Error,
+): Promise<readonly Row[]> {
+  try {
+    return await writeBatch(adapter, plan, (refusals) => new BulkWriteError(refusals));
+  } catch (error) {
+    if (!(error instanceof BulkWriteError)) throw error;
+    const steps = [...plan.steps];
+    for (const [index, errors] of error.refusals) {
+      const step = steps[index];
+      if (step?.kind === 'update' && errors !== 'missing')
+        steps[index] = (await leaveUnchangedKeys(step, errors, adapter)) ?? step;
+    }
+    if (steps.every((step, index) => step === plan.steps[index])) throw toError(error.refusals);
+    return writeBatch(adapter, { ...plan, steps }, toError);
+  }
 }
 
 /** Deletes all objects that the parameters select. */

@@ -4,6 +4,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { writeWithPairs } from '../../request/plan/write-with-pairs.js';
 import { parseBody, planUpdate } from '../../request/plan/plan-write.js';
+import { writeChange } from '../../request/plan/unchanged-keys.js';
 import { WrittenRows } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import type { PipelineServices, OperationDefinition } from '../pipeline-services.js';
@@ -65,8 +66,9 @@ async function updateRow(
     expected: precondition?.expected,
   });
   const written = new WrittenRows(context);
+  const { completed } = written;
   const row = await writeWithPairs(plan.pairs, () =>
-    adapter.write(written.completed ? { ...plan, completed: written.completed } : plan),
+    writeChange(plan, (each) => adapter.write(completed ? { ...each, completed } : each), adapter),
   );
   if (!row) throw await preconditions.explainFailure(context, where);
   const [value] = await written.represent([row]);

@@ -82,10 +82,15 @@ export function makeObject(
     : { entity, options: entity.options };
   const body: Record<string, Json> = {};
   const faults = random.chance(0.25) ? 0.3 : 0;
+  const row = through || target.key === undefined ? undefined : state.row(entity.name, target.key);
   for (const field of fieldsOf(state, resource)) {
     if (!field.isWritable && random.chance(0.9)) continue;
     if (random.chance(method === 'PATCH' ? 0.5 : 0.1)) continue;
-    body[field.name] = fieldValue(random, state, { field, isWrong: random.chance(faults) });
+    const stored = field.relation?.kind === 'to-one' ? row?.values[field.name] : undefined;
+    body[field.name] =
+      field.relation && typeof stored === 'string' && random.chance(0.3)
+        ? keyJson(state.entity(field.relation.target), stored)
+        : fieldValue(random, state, { field, isWrong: random.chance(faults) });
   }
   if (random.chance(0.03)) body.unknown = 1;
   return { ...body, ...upsertValues(random, state, { entity, method }) };

@@ -59,18 +59,24 @@ export type Parsed =
   | { readonly values: Readonly<Record<string, Json>> }
   | { readonly errors: ErrorFields; readonly others: Readonly<Record<string, Json>> };
 
-/** `row` is the one under change, if it is known. */
+interface ParsedWrite {
+  readonly kind: WriteKind;
+  /** The one under change, if it is known. */
+  readonly row?: Row | undefined;
+  readonly isUpsert?: boolean;
+}
+
 export function parseBody(
   context: WriteContext,
   body: JsonObject,
-  { kind, row }: { readonly kind: WriteKind; readonly row?: Row | undefined },
+  { kind, row, isUpsert }: ParsedWrite,
 ): Parsed {
   const errors: ErrorFields = {};
   const values: Record<string, Json> = {};
   const sent = new Map<string, string | null | undefined>();
   const fields = fieldsOf(context.state, context.resource);
   for (const field of fields.filter((each) => isTaken(context, each, kind))) {
-    const outcome = parseField(context, field, { body, kind });
+    const outcome = parseField(context, field, { body, kind, row, isUpsert });
     if (!outcome) continue;
     if (field.relation && Object.hasOwn(body, field.name))
       sent.set(field.name, 'value' in outcome ? (outcome.value as string | null) : undefined);
@@ -137,8 +143,9 @@ function isTaken({ resource, access }: WriteContext, field: FieldView, kind: Wri
 function parseField(
   context: WriteContext,
   field: FieldView,
-  { body, kind }: { readonly body: JsonObject; readonly kind: WriteKind },
+  { body, ...write }: ParsedWrite & { readonly body: JsonObject },
 ): Outcome<Json> | undefined {
+  const { kind } = write;
   const { column, relation } = field;
   const spec = relation?.kind === 'to-one' ? relation : column;
   if (!spec) return undefined;
@@ -151,7 +158,7 @@ function parseField(
   if (input === null) return isNullable ? { value: null } : wrong(NO_NULL);
   return column
     ? parseColumn(context, field, { column, input })
-    : parseRelated(context, relation as ToOneSpec, input);
+    : parseRelated(context, relation as ToOneSpec, { input, write });
 }
 
 function supplies(
@@ -196,7 +203,11 @@ function inJsonbOrder(value: Json): Json {
 }
 
 /** The text of the key of a related row, to which the caller may refer. */
-function parseRelated(context: WriteContext, relation: ToOneSpec, input: Json): Outcome<Json> {
+function parseRelated(
+  context: WriteContext,
+  relation: ToOneSpec,
+  { input, write }: { readonly input: Json; readonly write: ParsedWrite },
+): Outcome<Json> {
   const { state, actor } = context;
   const target = state.entity(relation.target);
   const [column] = target.key.columns;
@@ -206,11 +217,25 @@ function parseRelated(context: WriteContext, relation: ToOneSpec, input: Json): 
   }
   const key = relatedKey(context, target, input);
   if (key === undefined) return wrong(`Incorrect type. Expected pk value, received ${typeName(input)}.`);
-  const row = state.row(target.name, key);
+  const row = keepsDeleted(context, relation, { key, write })
+    ? state.anyRow(target.name, key)
+    : state.row(target.name, key);
   const visible = visibleRows(target.options.permissions, { entity: target, actor, method: 'GET' });
   return row && mayName(state, { entity: target, row }, visible)
     ? { value: key }
     : wrong(`Invalid pk "${String(input)}" - object does not exist.`);
+}
+
+/** Whether a change may send back the stored key of an object that has been deleted since (contract 23.9). */
+function keepsDeleted(
+  { state, shown }: WriteContext,
+  { name, target }: ToOneSpec,
+  { key, write }: { readonly key: string; readonly write: ParsedWrite },
+): boolean {
+  const { kind, row, isUpsert } = write;
+  if (kind === 'create' || isUpsert || !state.entity(target).options.trash) return false;
+  if (shown !== 'all' && !shown.has(name)) return false;
+  return row === undefined || row.values[name] === key;
 }
 
 /** The text of a key; undefined if it is invalid for the type. */

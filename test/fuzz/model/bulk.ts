@@ -85,7 +85,7 @@ export function planUpsert(context: WriteContext, body: JsonObject, named: Set<s
     .rows()
     .find((each) => isNamed && names.every((name) => each.values[name] === values[name]));
   return row
-    ? itemOf(parseBody(context, body, { kind: 'update', row }), 'update', row)
+    ? itemOf(parseBody(context, body, { kind: 'update', row, isUpsert: true }), 'update', row)
     : itemOf(create, 'create', undefined);
 }
 
