@@ -70,8 +70,9 @@ let fails = 0;
 
 @RestifyController(Hooked)
 class HookedController extends ResourceController<Hooked> {
-  override beforeWrite(write: Write<Hooked>): void {
+  override async beforeWrite(write: Write<Hooked>): Promise<void> {
     this.see('before', write);
+    if (write.entity.code === 'maker') await write.manager.insert(Hooked, { code: 'made', owner: { id: 1 } });
   }
 
   override afterWrite(write: Write<Hooked>): void {
@@ -221,6 +222,22 @@ onEachDatabase('what hooks know of the stored row', (tested) => {
       ['after', 'destroy', row(a, 'b1', { n: 1, version: 2 })],
       ['before', 'destroy', row(b, 'b2', { n: 2, version: 2 })],
       ['after', 'destroy', row(b, 'b2', { n: 2, version: 2 })],
+    ]);
+  });
+
+  test('are those of a row that was not there when the request began', async () => {
+    await send('POST', 'hooked/?upsert=true', [
+      { code: 'maker' },
+      { code: 'made', n: 5 },
+      { code: 'unmade' },
+    ]);
+    expect(storedOf()).toMatchObject([
+      ['before', 'create', undefined],
+      ['after', 'create', undefined],
+      ['before', 'update', { code: 'made', n: 0, secret: 'hidden', owner: 1, version: 1 }],
+      ['after', 'update', { code: 'made', n: 0, secret: 'hidden', owner: 1, version: 1 }],
+      ['before', 'create', undefined],
+      ['after', 'create', undefined],
     ]);
   });
 

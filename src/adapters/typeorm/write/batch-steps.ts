@@ -68,6 +68,7 @@ export async function writeEach(
     const isKnown = index === 0 || (isTogether && prepared[index]?.insertable !== undefined);
     const current =
       !isKnown && isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
+    await recorder?.beginLate(plan.steps[index], current, runner);
     const { outcome, errors } = await dependent.write(step, index, current);
     if (typeof outcome === 'object') written.push(outcome);
     recordStep(recorder, plan.steps[index], { outcome, identity: current?.identity });

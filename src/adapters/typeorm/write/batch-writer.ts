@@ -284,7 +284,8 @@ export class BatchWriter {
         locked.delete(update);
         chosen = isFound ? change : creation;
         const prepared = await chosen.prepare(runner);
-        return isFound ? prepared : { ...prepared, errors: { ...creation.errors, ...prepared.errors } };
+        const errors = isFound ? prepared.errors : { ...creation.errors, ...prepared.errors };
+        return { ...prepared, isChange: isFound, errors };
       },
       translateError: (error) => chosen.translateError(error),
     };

@@ -6,7 +6,7 @@ import type { BatchPlan, Completed, WritePlan } from '../../../core/query/plan.j
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { keyText } from '../../../core/values/keys.js';
 import { StoredImages } from './stored-images.js';
-import type { WriterTools } from './row-writer.js';
+import type { PreparedWrite, WriterTools } from './row-writer.js';
 
 interface RecordedWrite {
   readonly plan: WritePlan;
@@ -43,8 +43,22 @@ export class WriteRecorder {
   }
 
   /** Reads and locks the rows as they are before the first write. */
-  async begin(runner: QueryRunner): Promise<void> {
-    const plans = this.plans.filter(
+  begin(runner: QueryRunner): Promise<void> {
+    return this.readBefore(this.plans, runner);
+  }
+
+  /** The same for the row of an upsert that was not there then, and is now. */
+  async beginLate(
+    step: BatchPlan['steps'][number] | undefined,
+    prepared: Pick<PreparedWrite<unknown>, 'isChange'> | undefined,
+    runner: QueryRunner,
+  ): Promise<void> {
+    if (step?.kind === 'upsert' && prepared?.isChange === true && !this.before.get(step.update))
+      await this.readBefore([step.update], runner);
+  }
+
+  private async readBefore(all: readonly WritePlan[], runner: QueryRunner): Promise<void> {
+    const plans = all.filter(
       (plan) => plan.kind !== 'create' && (plan.recording?.images === 'both' || plan.hooks.keepStored),
     ) as readonly Exclude<WritePlan, { kind: 'create' }>[];
     for (const [resource, of] of byResource(plans, (plan) => plan.resource)) {

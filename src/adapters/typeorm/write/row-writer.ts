@@ -92,6 +92,8 @@ export interface PreparedWrite<Result> {
   readonly errors: FieldErrors;
   /** True if the row does not exist, and nothing is to be written. */
   readonly missing: boolean;
+  /** Of an upsert: whether it changes a row that is there. */
+  readonly isChange?: boolean;
   /** Of the row that a deletion has locked. */
   readonly identity?: readonly Json[];
   /**
