@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DeletionDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { JSON_TYPE } from '../api/client.js';
+import type { Client } from '../api/client.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
 import { usePage } from '../views/context.js';
@@ -11,9 +12,11 @@ import { useWrite } from './use-write.js';
 
 interface DeleteFormProps {
   readonly description: RouteDescription;
-  readonly deletion: DeletionDescription;
-  /** The path of the object. */
+  readonly deletion?: DeletionDescription;
+  /** The URL of the object. */
   readonly url: string;
+  /** The path that deletes a deleted object for good. */
+  readonly purge?: string;
   /** The label of the object. */
   readonly name: string;
   close(): void;
@@ -21,8 +24,10 @@ interface DeleteFormProps {
 }
 
 /** Asks whether an object is to be deleted, and says what goes with it. */
-export function DeleteForm({ description, deletion, url, name, close, done }: DeleteFormProps): JSX.Element {
+export function DeleteForm(props: DeleteFormProps): JSX.Element {
+  const { description, deletion, url, purge, name, close, done } = props;
   const { client } = usePage();
+  const label = text(purge === undefined ? 'delete' : 'purge');
   const [errors, setErrors] = useState(NO_ERRORS);
   const { isBusy, send } = useWrite();
   const cancel = useRef<HTMLButtonElement>(null);
@@ -30,32 +35,23 @@ export function DeleteForm({ description, deletion, url, name, close, done }: De
     cancel.current?.focus();
   }, []);
   const remove = async (): Promise<void> => {
-    const headers = description.conditional ? await tagOf() : {};
-    const reply = await send(url, { method: 'DELETE', headers });
+    const headers = description.conditional ? await tagOf(client, url) : {};
+    const reply = await send(purge ?? url, { method: purge === undefined ? 'DELETE' : 'POST', headers });
     if (reply && reply.status < 400) done();
     else setErrors(failureOf(reply) ?? toFormErrors(reply?.value, []));
   };
-  const tagOf = async (): Promise<Readonly<Record<string, string>>> => {
-    try {
-      const { response } = await client.get(url, { accept: JSON_TYPE });
-      const etag = response.headers.get('etag');
-      return etag === null ? {} : { 'If-Match': etag };
-    } catch {
-      return {};
-    }
-  };
   return (
-    <section class="form" role="alertdialog" aria-label={text('delete')}>
-      <h2>{text('deleteObject', { name: escapeText(name) })}</h2>
+    <section class="form" role="alertdialog" aria-label={label}>
+      <h2>{text(purge === undefined ? 'deleteObject' : 'purgeObject', { name: escapeText(name) })}</h2>
       {errors.general.map((message) => (
         <div key={message} class="problem" role="alert">
           <p>{escapeText(message)}</p>
         </div>
       ))}
-      <Consequences deletion={deletion} />
+      {deletion && <Consequences deletion={deletion} />}
       <div class="row">
         <button type="button" class="danger" disabled={isBusy} onClick={() => void remove()}>
-          {text('delete')}
+          {label}
         </button>
         <button ref={cancel} type="button" disabled={isBusy} onClick={close}>
           {text('cancel')}
@@ -63,6 +59,17 @@ export function DeleteForm({ description, deletion, url, name, close, done }: De
       </div>
     </section>
   );
+}
+
+/** The condition that the object at a URL is as it is read now; none if it cannot be read. */
+export async function tagOf(client: Client, url: string): Promise<Readonly<Record<string, string>>> {
+  try {
+    const { response } = await client.get(url, { accept: JSON_TYPE });
+    const etag = response.headers.get('etag');
+    return etag === null ? {} : { 'If-Match': etag };
+  } catch {
+    return {};
+  }
 }
 
 /** What happens to objects that refer to a deleted one. */

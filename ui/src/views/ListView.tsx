@@ -26,6 +26,7 @@ import { useCount } from './use-count.js';
 import { useSelection } from './selection.js';
 import type { Selection } from './selection.js';
 import { Tabs } from './Tabs.js';
+import { deletedIn, withDeleted } from './trash.js';
 import { nestedLabel } from './title.js';
 import { unknownParameters } from './unknown-parameters.js';
 
@@ -40,7 +41,10 @@ export function ListView({ loaded }: { readonly loaded: Loaded }): JSX.Element {
   );
   const count = useCount(loaded, description, page);
   const columns = useColumns(description, page.rows, loaded.url);
-  const selection = useSelection(loaded.url, description);
+  const selection = useSelection(
+    loaded.url,
+    deletedIn(loaded.url, description) === undefined ? description : undefined,
+  );
   return (
     <>
       {parent && <Tabs path={parent.path} description={parent.description} />}
@@ -72,7 +76,8 @@ interface ListToolsProps {
 /** What one can do with a list: search, filter, download, create, and change many objects. */
 function ListTools({ description, columns, selection, parent }: ListToolsProps): JSX.Element {
   const { url } = usePage();
-  const { search, filters, bulk } = description;
+  const { search, filters, bulk, trash } = description;
+  const deleted = deletedIn(url, description);
   return (
     <>
       <div class="tools">
@@ -80,12 +85,19 @@ function ListTools({ description, columns, selection, parent }: ListToolsProps):
         {filters.length > 0 && <Filters description={description} />}
         <ColumnMenu columns={columns} />
         <Downloads description={description} />
+        {trash?.parameter !== undefined && (
+          <Link href={withDeleted(url, description, deleted === undefined ? 'only' : undefined)}>
+            {text(deleted === undefined ? 'trash' : 'leaveTrash')}
+          </Link>
+        )}
       </div>
-      <ListForms
-        key={pathOf(url)}
-        description={description}
-        list={parent && nestedLabel(parent, withSlash(pathOf(url)))}
-      />
+      {deleted === undefined && (
+        <ListForms
+          key={pathOf(url)}
+          description={description}
+          list={parent && nestedLabel(parent, withSlash(pathOf(url)))}
+        />
+      )}
       {bulk && selection && (
         <BulkForms description={description} bulk={bulk} chosen={selection.chosen} clear={selection.clear} />
       )}

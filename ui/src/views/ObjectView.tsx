@@ -11,7 +11,9 @@ import { Downloads } from './Downloads.js';
 import { targetUrl } from './reference.js';
 import { isObjectUrl } from './title.js';
 import { ObjectForms } from '../forms/ObjectForms.js';
+import { TrashForms } from '../forms/TrashForms.js';
 import { Tabs } from './Tabs.js';
+import { trashOf } from './trash.js';
 import { Value } from './Value.js';
 
 /** The fields of one object, and the lists below it. */
@@ -24,20 +26,22 @@ export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element
     return <Value value={reply.value} field={undefined} full />;
   const row = reply.value as Row;
   const labels = labelsOf(row, description);
+  const trash = object && trashOf(object, url, row);
   return (
     <>
       {parent && <Tabs path={parent.path} description={parent.description} />}
-      {object && <Tabs path={withSlash(pathOf(url))} description={object} />}
+      {object && !trash && <Tabs path={withSlash(pathOf(url))} description={object} />}
       {description && (
         <div class="tools">
           <Downloads description={description} />
         </div>
       )}
-      {object && (
+      {object && trash && <TrashForms key={pathOf(url)} description={object} trash={trash} row={row} />}
+      {object && !trash && (
         <ObjectForms key={pathOf(url)} description={object} row={row} labels={labels} parent={parent} />
       )}
       <Fields row={row} description={description} labels={labels} />
-      {object && <Actions description={object} isObject />}
+      {object && !trash && <Actions description={object} isObject />}
     </>
   );
 }

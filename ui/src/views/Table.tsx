@@ -11,6 +11,7 @@ import { usePage } from './context.js';
 import { Link } from './Link.js';
 import { targetUrl } from './reference.js';
 import type { Selection } from './selection.js';
+import { deletedIn, withDeleted } from './trash.js';
 import { Value } from './Value.js';
 
 interface TableProps {
@@ -22,8 +23,9 @@ interface TableProps {
 
 /** The rows of a list, each with a link to its object. */
 export function Table({ page, description, columns, selection }: TableProps): JSX.Element {
-  const { links } = usePage();
+  const { links, url } = usePage();
   const objects = description?.objects === undefined ? undefined : links.toLocal(description.objects);
+  const deleted = deletedIn(url, description);
   return (
     // A region that scrolls must be reachable by the keyboard.
     <div class="scroll" tabIndex={0} role="region" aria-label={description?.name ?? text('list')}>
@@ -61,7 +63,7 @@ export function Table({ page, description, columns, selection }: TableProps): JS
                   <th scope="row" class="open">
                     {key !== undefined && (
                       <Link
-                        href={`${objects}${key}/`}
+                        href={withDeleted(`${objects}${key}/`, description, deleted)}
                         label={text('openObject', { name: escapeText(labelOf(row, description ?? {})) })}
                       >
                         {text('open')}

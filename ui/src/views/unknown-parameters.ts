@@ -16,6 +16,7 @@ export function unknownParameters(description: RouteDescription, url: string): r
     description.with,
     formats?.parameter,
     bulk?.keys,
+    description.trash?.parameter,
   ]);
   return [...new Set(parametersOf(url).keys())].filter((name) => !known.has(name));
 }
