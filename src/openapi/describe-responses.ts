@@ -214,7 +214,7 @@ const CHANGES: ReadonlySet<Operation | undefined> = new Set<Operation>(['update'
 
 function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleErrors {
   const { method, operation, route } = described;
-  const { strict, shape, conditional } = route.resource;
+  const { strict, shape, conditional, hasRelatedKeys } = route.resource;
   const writes = writesFields(described);
   const isCustom = operation === undefined;
   const readsInput = writes || operation === 'list' || amountOf(described) === 'many' || isCustom;
@@ -224,8 +224,8 @@ function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleError
   const changes = removes || CHANGES.has(operation);
   return {
     ...accessErrors(described, access),
-    // A trigger of the database may reject any write.
-    400: readsInput || strict || shape !== undefined || removes || readsDeleted(described),
+    // A trigger of the database may reject any write; of related keys there may be too many to read.
+    400: readsInput || strict || shape !== undefined || removes || readsDeleted(described) || hasRelatedKeys,
     404: mayBeMissing(described, access),
     406: true,
     409: removes || mayChangeReferred(described),

@@ -136,13 +136,18 @@ describe('the messages of an error', () => {
 
 test('the fields of a form are those of the method, with what the caller may read of them', () => {
   const description = {
-    fields: { id: { kind: 'integer', nullable: false }, note: { kind: 'string', nullable: true } },
+    fields: {
+      id: { kind: 'integer', nullable: false },
+      note: { kind: 'string', nullable: true },
+      tags: { kind: 'keys', nullable: false },
+    },
     relations: { owner: { url: '/owner/', label: null } },
     actions: {
       POST: {
         id: { type: 'integer', required: false, read_only: true, label: 'ID' },
         note: { type: 'string', required: false, read_only: false, label: 'Note', max_length: 9 },
         secret: { type: 'string', required: true, read_only: false, label: 'Secret' },
+        tags: { type: 'list', required: false, read_only: false, label: 'Tags' },
         parts: {
           type: 'nested object',
           required: true,
@@ -157,6 +162,8 @@ test('the fields of a form are those of the method, with what the caller may rea
     { name: 'id', readOnly: true },
     { name: 'note', kind: 'string', nullable: true, maxLength: 9 },
     { name: 'secret', kind: 'string', nullable: false },
+    // Edited as the JSON of a list.
+    { name: 'tags', kind: 'list', nullable: false },
     { name: 'parts', kind: 'embedded', children: [{ name: 'a', kind: 'integer' }] },
   ]);
   expect(specsOf(description, 'PUT')).toEqual([]);

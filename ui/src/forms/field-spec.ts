@@ -60,7 +60,9 @@ interface Described {
 }
 
 function toSpec(name: string, { written, read, relation }: Described): FieldSpec {
-  const kind = read?.kind ?? kindOf(written);
+  const shown = read?.kind ?? kindOf(written);
+  // Keys are edited as the JSON of a list.
+  const kind = shown === 'keys' ? 'list' : shown;
   return {
     name,
     kind,
