@@ -13,8 +13,9 @@ import {
   restify,
   RestifyController,
   RestifyModule,
+  RestifyResources,
 } from 'nestjs-restify';
-import type { Pagination, RestifyOptions, Write } from 'nestjs-restify';
+import type { CommittedWrite, Pagination, RestifyOptions, Write } from 'nestjs-restify';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +38,8 @@ export interface Place {
 export interface FuzzedApplication {
   readonly port: number;
   readonly dataSource: DataSource;
+  /** What is wrong with the committed writes of a schema of which `afterCommit` was told. */
+  wrongWrites(schema: SchemaSpec): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -52,6 +55,7 @@ export async function startApplication(
 ): Promise<FuzzedApplication> {
   const opened = await openDatabase(place.database);
   const controllers: Type[] = [];
+  const wrong = new Map<string, string[]>();
   const entities = schemas.flatMap((schema) => {
     const made = entitiesOf(schema, place.database);
     schema.entities.forEach((entity, index) => {
@@ -60,6 +64,8 @@ export async function startApplication(
       restify(target as EntityClass, registration(entity));
       const { valuesOnCreate, beforeWrite } = entity.options;
       if (valuesOnCreate ?? beforeWrite) controllers.push(controllerOf(target, entity));
+      // The others are written by single statements.
+      else if (entity.columns.length % 2 === 0) controllers.push(toldController(target, entity, wrong));
     });
     return made;
   });
@@ -98,6 +104,10 @@ export async function startApplication(
   return {
     port,
     dataSource: app.get(DataSource),
+    wrongWrites: async (schema) => {
+      await app.get(RestifyResources).afterCommitEnded();
+      return schema.entities.flatMap(({ name }) => wrong.get(name) ?? []);
+    },
     close: async () => {
       await app.close();
       await opened.drop();
@@ -137,6 +147,26 @@ function controllerOf(target: MadeEntity, { options: { valuesOnCreate, beforeWri
   }
   RestifyController(target)(Hooks);
   return Hooks;
+}
+
+/** A model of which `afterCommit` is told: rows are read before and after each write, and no answer is another one. */
+function toldController(target: MadeEntity, { name, key }: EntitySpec, wrong: Map<string, string[]>): Type {
+  const isWrong = ({ operation, stored, values }: CommittedWrite): boolean =>
+    (operation === 'create') !== (stored === undefined) ||
+    (operation === 'destroy' || operation === 'purge') !== (values === undefined) ||
+    (stored !== undefined &&
+      values !== undefined &&
+      key.columns.some((column) => stored[column.name] !== values[column.name]));
+  class Told extends ResourceController {
+    override afterCommit(writes: readonly CommittedWrite[]): void {
+      const found = writes
+        .filter(isWrong)
+        .map((write) => `${name}: ${JSON.stringify({ ...write, request: null })}`);
+      wrong.set(name, [...(wrong.get(name) ?? []), ...found]);
+    }
+  }
+  RestifyController(target)(Told);
+  return Told;
 }
 
 type Registration = RestifyOptions<Record<string, Json>>;

@@ -107,7 +107,11 @@ class Client {
       const found = this.client.random.chance(0.05) ? await this.askAtOnce() : await this.askOne();
       if (found.length > 0) return this.disagreement(found);
     }
-    const found = await rowDifferences(this.surroundings.application.dataSource, this.model.state);
+    const { application } = this.surroundings;
+    const found = [
+      ...(await rowDifferences(application.dataSource, this.model.state)),
+      ...(await application.wrongWrites(this.client.schema)),
+    ];
     return found.length > 0 ? this.disagreement(found) : undefined;
   }
 
