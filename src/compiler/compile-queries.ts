@@ -132,7 +132,10 @@ export function compileOrderingFields(
     const { path, nulls } = withNulls(text);
     const resolved = plain.get(path) ?? resolveReadablePath(path, resource);
     if (resolved)
-      fields.set(path.replaceAll('.', '__'), { operands: resolved.operands, ...(nulls ? { nulls } : {}) });
+      fields.set(path.replaceAll('.', '__'), {
+        operands: keyOrNull(resolved.operands, resource),
+        ...(nulls ? { nulls } : {}),
+      });
   }
   return fields;
 }
@@ -169,11 +172,31 @@ export function orderEntry(text: string): OrderEntry {
 /** The declared order may use hidden columns, because clients cannot choose it. */
 export function orderOperands(path: string, resource: Resource): readonly Operand[] {
   const readable = resolveReadablePath(path, resource);
-  if (readable) return readable.operands;
+  if (readable) return keyOrNull(readable.operands, resource);
   const column = [...resource.columns.values()].find((each) => each.path === path);
   if (column) return [{ hops: [], column }];
   const relation = resource.relations.get(path);
-  return relation?.kind === 'to-one' ? keyOperands(relation, []) : [];
+  return relation?.kind === 'to-one' ? keyOrNull(keyOperands(relation, []), resource) : [];
+}
+
+/**
+ * The operands of an order. The key of a relation is null as a whole, though one of its columns may have a value: one that is not
+ * nullable, or that another relation has, too.
+ */
+function keyOrNull(operands: readonly Operand[], resource: ResourceSchema): readonly Operand[] {
+  const present = operands.map(({ column }) => column);
+  const { overlapping } = operands[0]?.hops.at(-1)?.target ?? resource;
+  const isShared = overlapping.some(({ on }) =>
+    on.every(({ near }) => present.some(({ id }) => id === near.id)),
+  );
+  const nullable = present.filter((column) => column.nullable);
+  if (operands.length < 2 || nullable.length === 0) return operands;
+  if (nullable.length === operands.length && !isShared) return operands;
+  return operands.map(({ hops, column }) => ({
+    hops,
+    column: { ...column, nullable: true, indexed: false },
+    present,
+  }));
 }
 
 /** The target of a path from a resource over to-one relations. */

@@ -314,7 +314,7 @@ export function orderText(order: readonly OrderTerm[]): string {
   if (known !== undefined) return known;
   let text = '';
   for (const { operand, descending, nulls = '' } of order)
-    text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${descending ? '-' : '+'}${nulls}`;
+    text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${operand.present ? '?' : ''}${descending ? '-' : '+'}${nulls}`;
   ORDER_TEXTS.set(order, text);
   return text;
 }

@@ -119,9 +119,12 @@ export class Scope implements AliasedTable {
     return this.table.column(this.alias, column);
   }
 
-  operand({ hops, column }: Operand): string {
+  operand({ hops, column, present }: Operand): string {
     const { table, alias } = this.join(hops);
-    return hops.length === 0 ? table.column(alias, column) : table.joinedColumn(alias, column);
+    const read = (each: Column): string =>
+      hops.length === 0 ? table.column(alias, each) : table.joinedColumn(alias, each);
+    if (!present) return read(column);
+    return `CASE WHEN ${present.map((each) => `${read(each)} IS NOT NULL`).join(' AND ')} THEN ${read(column)} END`;
   }
 
   /** As in `TableNames`. */

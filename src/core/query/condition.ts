@@ -8,6 +8,8 @@ import type { Lookup } from './lookups.js';
 export interface Operand {
   readonly hops: readonly Relation[];
   readonly column: Column;
+  /** Columns of the same row: the operand is null where one of them is. */
+  readonly present?: readonly Column[];
 }
 
 /** The position of NULL values in an order. */

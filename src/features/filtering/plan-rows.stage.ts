@@ -211,7 +211,9 @@ function defaultOrder(resource: ResourceSchema): readonly OrderTerm[] {
 
 /** The key breaks ties, in the direction of the last term, so that the order is total and one index can serve it (contract 4.11). */
 function totalOrder(order: readonly OrderTerm[], resource: ResourceSchema): readonly OrderTerm[] {
-  const plain = order.filter((term) => term.operand.hops.length === 0).map((term) => term.operand.column.id);
+  const plain = order.flatMap(({ operand: { hops, column, present } }) =>
+    hops.length === 0 && !present ? [column.id] : [],
+  );
   const rest = ownKey(resource.key).filter(
     ({ hops, column }) => hops.length > 0 || !plain.includes(column.id),
   );

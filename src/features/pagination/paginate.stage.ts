@@ -275,11 +275,12 @@ function listIdentity(
   { resource, order }: ListPlan,
   { base, route: { parent, relation }, keys: { key } }: Pick<RestContext, 'base' | 'route' | 'keys'>,
 ): string {
-  const terms = order.map(({ operand: { hops, column }, ...rest }) => [
+  const terms = order.map(({ operand: { hops, column, present }, ...rest }) => [
     hops.map(({ name }) => name),
     column.id,
     column.type.kind,
     rest,
+    ...(present ?? []).map(({ id }) => id),
   ]);
   return JSON.stringify([base, resource.id, parent?.id ?? null, relation?.name ?? null, key ?? null, terms]);
 }

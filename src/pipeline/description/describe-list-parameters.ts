@@ -103,6 +103,7 @@ function isIndexed(operands: readonly OrderTerm['operand'][]): boolean {
 function isSame(one: OrderTerm['operand'], other: OrderTerm['operand']): boolean {
   return (
     one.column.id === other.column.id &&
+    !one.present === !other.present &&
     one.hops.length === other.hops.length &&
     one.hops.every((hop, index) => hop.name === other.hops[index]?.name)
   );

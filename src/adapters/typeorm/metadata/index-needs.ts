@@ -76,7 +76,9 @@ function orderNeed(
   kind: 'ordering' | 'default-order',
 ): readonly IndexNeed[] {
   const [first] = order;
-  if (!first || order.some(({ operand, nulls }) => operand.hops.length > 0 || nulls !== undefined)) return [];
+  const isServed = ({ operand: { hops, present }, nulls }: OrderTerm): boolean =>
+    hops.length === 0 && present === undefined && nulls === undefined;
+  if (!first || !order.every(isServed)) return [];
   const own = new Set(order.map(({ operand }) => operand.column.id));
   const key = resource.identity.filter(({ id }) => !own.has(id));
   const last = order.at(-1)?.descending === true;
