@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import {
   allow,
+  AllowAny,
   CsvRenderer,
   IdempotencyRecord,
   NdjsonRenderer,
@@ -16,8 +17,11 @@ import {
   Column,
   DeleteDateColumn,
   Entity,
+  JoinTable,
+  ManyToMany,
   ManyToOne,
   OneToMany,
+  PrimaryColumn,
   PrimaryGeneratedColumn,
   UpdateDateColumn,
   VersionColumn,
@@ -41,6 +45,7 @@ class MostFields implements Permission {
       'title',
       'meta',
       'shelf',
+      'tags',
       'labels',
       'deletedAt',
       'changed',
@@ -66,13 +71,15 @@ class Shelf {
   label: 'title',
   trash: true,
   mergePatch: true,
+  relatedKeys: ['tags'],
+  through: { tags: { permissions: [AllowAny] } },
   strict: 'writes',
   conditional: true,
   idempotency: true,
   returnDeleted: true,
   bulk: { upsert: ['code'] },
   shape: true,
-  expandable: ['shelf', 'parts'],
+  expandable: ['shelf', 'parts', 'tags'],
   filterGroups: true,
   filterFields: {
     title: ['exact', 'icontains'],
@@ -111,6 +118,10 @@ class Box {
   @OneToMany(() => Part, (part) => part.box)
   parts: Relation<Part[]>;
 
+  @ManyToMany(() => Tag, (tag) => tag.boxes)
+  @JoinTable({ name: 'options_box_tags' })
+  tags: Relation<Tag[]>;
+
   @DeleteDateColumn({ precision: 3 })
   deletedAt: Date | null;
 
@@ -119,6 +130,16 @@ class Box {
 
   @VersionColumn()
   version: number;
+}
+
+@Restify('options')
+@Entity('options_tag')
+class Tag {
+  @PrimaryColumn({ length: 10 })
+  word: string;
+
+  @ManyToMany(() => Box, (box) => box.tags)
+  boxes: Relation<Box[]>;
 }
 
 @Restify('options')
@@ -160,7 +181,7 @@ onEachDatabase('a model with every option', (database) => {
   let boxes = '';
   beforeAll(async () => {
     started = await startApp({
-      entities: [Shelf, Box, Part, IdempotencyRecord],
+      entities: [Shelf, Box, Part, Tag, IdempotencyRecord],
       controllers: [BoxController],
       providers: [OfPrefix],
       restify: { hooks: [OfPrefix], browsable: true },
@@ -169,10 +190,12 @@ onEachDatabase('a model with every option', (database) => {
     });
     boxes = '/rest/v1/options/box/';
     await started.dataSource.manager.save(Shelf, [{ name: 'low' }, { name: 'high' }]);
+    await started.dataSource.manager.save(Tag, [{ word: 'red' }, { word: 'blue' }]);
   });
   afterAll(() => started.close());
   beforeEach(async () => {
     await started.dataSource.query(`DELETE FROM options_part`);
+    await started.dataSource.query(`DELETE FROM options_box_tags`);
     await started.dataSource.query(`DELETE FROM options_box`);
     await started.app.get(RestifyResources).afterCommitEnded();
     seen.length = 0;
@@ -190,7 +213,14 @@ onEachDatabase('a model with every option', (database) => {
     code: string,
     more: object = {},
   ): Promise<{ readonly id: number; readonly version: number }> {
-    const { status, json } = await send('POST', '', { code, title: code, shelf: 1, meta: { a: 1 }, ...more });
+    const { status, json } = await send('POST', '', {
+      code,
+      title: code,
+      shelf: 1,
+      meta: { a: 1 },
+      tags: ['red'],
+      ...more,
+    });
     expect([status, json]).toMatchObject([201, { code }]);
     return json as { id: number; version: number };
   }
@@ -211,6 +241,13 @@ onEachDatabase('a model with every option', (database) => {
     const { results } = (await send('GET', '')).json as { results: object[] };
     expect((await send('PATCH', '', results)).status).toBe(200);
     expect((await send('POST', '?upsert=true', results)).status).toBe(200);
+    expect((await send('PATCH', `${id}/`, { tags: { add: ['blue'] } })).json).toMatchObject({
+      tags: ['blue', 'red'],
+    });
+    for (const tags of [['blue'], { add: ['red'] }])
+      expect((await send('PATCH', `${id}/`, { tags, meta: null }, MERGE)).json).toEqual({
+        tags: ['This field cannot be merged. Send its whole value in a PATCH of application/json.'],
+      });
     expect((await send('PATCH', `${id}/`, { owner: 'me' })).json).toEqual({
       owner: ['You do not have permission to write this field.'],
     });
