@@ -233,6 +233,32 @@ onEachDatabase('what is told of writes after their COMMIT', (database) => {
     expect(other.calls).toEqual([['create heard 2']]);
   });
 
+  test('is told outside of a transaction around the one that commits', async () => {
+    if (database.name === 'sqlite') return;
+    const { adapter, dataSource } = connected;
+    const writes: unknown[] = [];
+    const recording: Recording = {
+      committed: () => {
+        writes.push(adapter.write(plans('heard').create(2)));
+      },
+    };
+    await undone(
+      inTransaction((around) =>
+        adapter.join(around, async () => {
+          await inTransaction(async (manager) => {
+            await adapter.join(manager, async () =>
+              adapter.write(plansOf(connected, 'heard', recording).create(1)),
+            );
+          });
+          await Promise.all(writes);
+          throw new Undone();
+        }),
+      ),
+    );
+    expect(told.calls).toEqual([['create heard 2']]);
+    expect(await dataSource.getRepository(Heard).count()).toBe(2);
+  });
+
   test('has nothing of a COMMIT that is not seen, nor does the next one', async () => {
     if (database.name !== 'sqlite') return;
     const { adapter, dataSource } = connected;
