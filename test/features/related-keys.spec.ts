@@ -6,13 +6,22 @@ import {
   CsvRenderer,
   deny,
   IdempotencyRecord,
+  InvalidInput,
   ResourceController,
   Restify,
   RestifyController,
   RestifyResources,
   where,
 } from 'nestjs-restify';
-import type { AccessContext, Denial, Grant, Permission, Write, WriteHooks } from 'nestjs-restify';
+import type {
+  AccessContext,
+  CommittedWrite,
+  Denial,
+  Grant,
+  Permission,
+  Write,
+  WriteHooks,
+} from 'nestjs-restify';
 import {
   Column,
   DeleteDateColumn,
@@ -130,16 +139,24 @@ class Membership {
 }
 
 const told: string[] = [];
+const committed: string[] = [];
+/** The user whose pairs the hook refuses. */
+let refused: number | undefined;
 
 @RestifyController(Membership)
 class MembershipController extends ResourceController<Membership> implements WriteHooks {
   override beforeWrite({ entity, operation }: Write<Membership>): void {
     told.push(`before ${operation} ${(entity.user as User | undefined)?.id ?? ''}`);
     if (operation === 'create') entity.role = 'hooked';
+    if ((entity.user as User | undefined)?.id === refused) throw InvalidInput.of('user', 'Not this one.');
   }
 
   override afterWrite({ operation }: Write<Membership>): void {
     told.push(`after ${operation}`);
+  }
+
+  override afterCommit(writes: readonly CommittedWrite[]): void {
+    committed.push(...writes.map(({ operation }) => `${operation} a pair`));
   }
 }
 
@@ -151,6 +168,10 @@ class TeamController extends ResourceController<Team> implements WriteHooks {
 
   override async afterWrite({ operation, manager }: Write<Team>): Promise<void> {
     told.push(`after ${operation} of the team with ${await manager.count(Membership)}`);
+  }
+
+  override afterCommit(writes: readonly CommittedWrite[]): void {
+    committed.push(...writes.map(({ operation }) => `${operation} a team`));
   }
 }
 
@@ -171,6 +192,7 @@ onEachDatabase('related keys', (database) => {
 
   beforeEach(async () => {
     told.length = 0;
+    committed.length = 0;
     const { dataSource } = started;
     for (const table of ['keys_note', 'keys_post_tag', 'keys_membership', 'keys_friend', 'keys_cell_mark'])
       await dataSource.query(`DELETE FROM ${table}`);
@@ -479,6 +501,23 @@ onEachDatabase('related keys', (database) => {
         expect.objectContaining({ ...identifiers[0], role: 'chief' }),
         expect.objectContaining({ role: 'hooked' }),
       ]);
+    });
+
+    test('are told once they are committed, and a pair that fails undoes all of them', async () => {
+      const { client } = started;
+      const resources = started.app.get(RestifyResources);
+      await client.patch(`${TEAMS}1/`, { users: [1, 2] });
+      await resources.afterCommitEnded();
+      expect(committed.sort()).toEqual(['create a pair', 'create a pair', 'partialUpdate a team']);
+      committed.length = 0;
+      // The hook of the pair refuses the second one.
+      refused = 3;
+      const failed = await client.patch(`${TEAMS}1/`, { name: 'other', users: [1, 3] });
+      refused = undefined;
+      expect(failed).toMatchObject({ status: 400, json: { users: ['Item 1: Not this one.'] } });
+      await resources.afterCommitEnded();
+      expect(committed).toEqual([]);
+      expect((await client.get(`${TEAMS}1/`)).json).toEqual({ id: 1, name: 'team', users: [1, 2] });
     });
 
     test('run the hooks of the object and of each pair', async () => {

@@ -28,7 +28,45 @@ export function grantRelatedKeys(
   access: AccessControl,
   method: string,
 ): MaybePromise<Resource> {
-  return view.hasRelatedKeys ? grantFields(view, access, method) : view;
+  if (!view.hasRelatedKeys) return view;
+  return isOpenToAll(view) ? openView(view, method) : grantFields(view, access, method);
+}
+
+const OPEN_VIEWS = new WeakMap<Resource, Map<string, Resource>>();
+
+/** Where no permission decides, nothing is asked. */
+function openView(view: Resource, method: string): Resource {
+  const known = OPEN_VIEWS.get(view) ?? new Map<string, Resource>();
+  OPEN_VIEWS.set(view, known);
+  const granted = known.get(method) ?? createOpenView(view, method);
+  known.set(method, granted);
+  evictOldest(known, MAX_VIEWS);
+  return granted;
+}
+
+function createOpenView(view: Resource, method: string): Resource {
+  const writes = !isReading(method) && method !== 'DELETE';
+  const grants = view.fields.flatMap((field): readonly FieldGrants[] => {
+    if (field.kind !== 'keys') return [];
+    const may = (isOpen: boolean): Access | undefined => (field.readable && isOpen ? EVERYTHING : undefined);
+    const creates = may(writes && field.insertable);
+    const deletes = may(creates !== undefined && method !== 'POST' && field.updatable);
+    return [{ field, views: may(true), objects: ALWAYS, creates, deletes }];
+  });
+  return createView(view, new Map(grants.map((each) => [each.field.name, each])), isReading(method));
+}
+
+const EVERYTHING: Access = { rows: ALWAYS, readable: 'all', writable: 'all' };
+
+/** Whether the permissions of all pairs and related objects allow everything. */
+function isOpenToAll({ fields }: Resource): boolean {
+  return fields.every(
+    (field) =>
+      field.kind !== 'keys' ||
+      [field.relation.through.resource, field.relation.target].every(
+        (model) => resourceOf(model).permission.kind === 'anyone',
+      ),
+  );
 }
 
 async function grantFields(view: Resource, access: AccessControl, method: string): Promise<Resource> {
