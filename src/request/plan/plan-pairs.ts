@@ -1,7 +1,7 @@
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { InvalidInput, PermissionDenied } from '../../core/errors/http-exceptions.js';
 import { BulkWriteError, emptyFieldErrors, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
-import type { BulkStepError, FieldErrors, Json } from '../../core/errors/rest-exception.js';
+import type { BulkStepError, Json } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { ALWAYS, conjunction, disjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
@@ -26,7 +26,7 @@ import { itemError, TOO_MANY_KEYS } from '../../core/values/related-keys.js';
 import type { ListedKey, RelatedKeys } from '../../core/values/related-keys.js';
 import type { JsonObject } from '../request-input.js';
 import type { RestContext } from '../rest-context.js';
-import { PairsChanged } from './write-with-pairs.js';
+import { MAX_FURTHER, PairsChanged } from './write-with-pairs.js';
 import { belongsTo, keyCondition, referredCondition } from './row-conditions.js';
 
 /** Plans one row as at the URL of the pairs. */
@@ -56,8 +56,7 @@ export function planPairs(context: RestContext, body: ParsedBody, plans: PairPla
       ? [new FieldPairs({ field, granted: field.granted, keys }, context, plans)]
       : [];
   });
-  const pairs = fields.length === 0 ? undefined : pairsOf(fields);
-  return { body: { ...body, values }, pairs };
+  return { body: { ...body, values }, pairs: fields.length === 0 ? undefined : pairsOf(fields) };
 }
 
 function pairsOf(fields: readonly FieldPairs[]): PairWrites {
@@ -102,6 +101,8 @@ const NO_PAIRS: Pairs = new Map();
 
 /** Writes the pairs of one field of one row. */
 class FieldPairs {
+  private further = 0;
+
   constructor(
     private readonly given: GivenKeys,
     private readonly context: RestContext,
@@ -236,7 +237,10 @@ class FieldPairs {
       const steps = [...removed.values()].map((key) =>
         this.plans.delete(context, conjunction([context.scope, keyCondition(key, context.resource)])),
       );
-      await writeSteps(adapter, steps, () => new PairsChanged());
+      await writeSteps(adapter, steps, (refusals) => {
+        const texts = [...refusals.values()].flatMap(textsOf);
+        return texts.length > 0 ? this.errorOf(texts, 'remove') : new PairsChanged();
+      });
     }
     if (added.length > 0 && granted.creates) {
       const context = this.contextOf(granted.creates, parent, 'POST');
@@ -244,25 +248,26 @@ class FieldPairs {
       for (const { key } of added)
         steps.push(await this.plans.create(context, { [field.otherName]: keyRepresentation(key) }));
       const refused = async (refusals: ReadonlyMap<number, BulkStepError>): Promise<Error> => {
-        const otherwise = this.errorOf(refusals, added);
+        const texts = [...refusals].flatMap(([step, errors]) =>
+          textsOf(errors).map((text) => itemError(added[step]?.index ?? 0, text)),
+        );
+        const otherwise = this.errorOf(texts, 'add');
         // The snapshot of the transaction may be older than the pair.
         const mayExist =
           [...refusals.values()].some((errors) => errors !== 'missing' && NON_FIELD_ERRORS in errors) ||
           (await this.readAmong(added, identity, { adapter, transaction: undefined })).size > 0;
-        return mayExist ? new PairsChanged(otherwise) : otherwise;
+        // The last attempt throws it itself, so that in a batch it is that of its object.
+        return mayExist && this.further++ < MAX_FURTHER ? new PairsChanged(otherwise) : otherwise;
       };
       await writeSteps(adapter, steps, refused);
     }
   }
 
-  /** The errors of new pairs, at the places of their keys. */
-  private errorOf(refusals: ReadonlyMap<number, BulkStepError>, added: readonly ListedKey[]): Error {
+  /** The error of new or removed pairs. */
+  private errorOf(texts: string[], verb: 'add' | 'remove'): Error {
     const { field, keys } = this.given;
-    const messages = [...refusals].flatMap(([step, errors]) =>
-      errors === 'missing' ? [] : messagesIn(errors).map((text) => itemError(added[step]?.index ?? 0, text)),
-    );
     const errors = emptyFieldErrors();
-    errors[field.name] = keys.kind === 'set' ? messages : { add: messages };
+    errors[field.name] = keys.kind === 'set' ? texts : { [verb]: texts };
     return new InvalidInput(errors);
   }
 
@@ -323,9 +328,10 @@ async function writeSteps(
   }
 }
 
-function messagesIn(errors: FieldErrors): readonly string[] {
+function textsOf(errors: BulkStepError): string[] {
+  if (errors === 'missing') return [];
   return Object.values(errors).flatMap((messages) =>
-    Array.isArray(messages) ? messages : messagesIn(messages),
+    Array.isArray(messages) ? messages : textsOf(messages),
   );
 }
 

@@ -12,7 +12,7 @@ export class PairsChanged extends Error {
 }
 
 /** Further attempts at a write of which another transaction has changed the pairs meanwhile. */
-const MAX_FURTHER = 3;
+export const MAX_FURTHER = 3;
 
 /** Writes rows with related keys, again where another transaction has changed pairs of them meanwhile. */
 export async function writeWithPairs<Result>(
