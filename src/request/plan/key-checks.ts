@@ -146,7 +146,7 @@ function planRemainingChecks(
 /** Restricts the rows to which a key in a body may refer. */
 function planKeyCheck({ rows: { where, exact }, ...given }: BodyKey, visible: Condition): KeyCheck {
   const rows = given.forbidden ? negation(visible) : visible;
-  return { ...given, where: conjunction([rows, where]), exact: conjunction([rows, exact]) };
+  return { where: conjunction([rows, where]), exact: conjunction([rows, exact]), ...given };
 }
 
 /** All keys in a body, by a relation or by its foreign key column, including those in embedded objects. */

@@ -341,7 +341,7 @@ function mapped<From, To>(step: PreparableWrite<From>, to: (result: From) => To)
     translateError: (error) => step.translateError(error),
     prepare: async (runner) => {
       const { write, ...rest } = await step.prepare(runner);
-      return { ...rest, write: async () => to(await write()) };
+      return { write: async () => to(await write()), ...rest };
     },
   };
 }

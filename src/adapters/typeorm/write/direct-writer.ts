@@ -152,16 +152,17 @@ export class DirectWriter implements RowWriter {
         runner,
       );
     return {
-      ...general,
+      errors: general.errors,
+      translateError: (error) => general.translateError(error),
       prepare: (runner) =>
         Promise.resolve({
+          insertable: { by: this.inserts, columns, keys: checked.keys },
           ...prepared(async () => {
             const statement = this.statements.insert(columns, checked, { isAlone: false });
             const row = await this.executeWithin(statement, runner);
             if (row) assertExactKey(row.key, this.resource);
             return row ?? otherwise(runner);
           }),
-          insertable: { by: this.inserts, columns, keys: checked.keys },
         }),
     };
   }
@@ -182,7 +183,8 @@ export class DirectWriter implements RowWriter {
     changes: RowChanges,
   ): PreparableWrite<Row | undefined> {
     return {
-      ...general,
+      errors: general.errors,
+      translateError: (error) => general.translateError(error),
       prepare: (runner) =>
         Promise.resolve(
           preparedWithoutLock(
@@ -297,7 +299,8 @@ export class DirectWriter implements RowWriter {
     statement: Statement,
   ): PreparableWrite<Row | undefined> {
     return {
-      ...general,
+      errors: general.errors,
+      translateError: (error) => general.translateError(error),
       prepare: async (runner) => {
         const prepared = await general.prepare(runner);
         const write = async (): Promise<Row | undefined> =>
