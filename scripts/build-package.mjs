@@ -1,11 +1,12 @@
 // Bundles the package: dist/index.js (ESM) and dist/index.cjs (CommonJS), their types in index.d.ts and index.d.cts, and
 // dist/page-assets.cjs, the browsable page, which both load when it is needed (scripts/build-ui.mjs has made it).
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
+import ts from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -30,8 +31,8 @@ const OPTIONS = {
   logLevel: 'warning',
 };
 
-/** Lines of 1,000 characters with all names: a stack trace leads to a line that can be read. Shorter ones make a larger package; not indented, they are a tenth smaller. */
-const LAYOUT = { minifyWhitespace: true, minifySyntax: true, lineLimit: 1000 };
+/** Lines of 2,000 characters with all names: a stack trace leads to a line that can be read. Shorter ones make a larger package; not indented, they are a tenth smaller. */
+const LAYOUT = { minifyWhitespace: true, minifySyntax: true, lineLimit: 2000 };
 
 /**
  * The top-level functions and classes that the bundle names differently than the source, because another file has the name, or
@@ -70,9 +71,30 @@ async function bundleTypes() {
       throw new Error(message);
     },
   });
-  for (const name of ['index.d.ts', 'index.d.cts']) await bundle.write({ file: join(root, 'dist', name) });
+  const { output } = await bundle.generate({});
+  const types = describeExportsOnly(output[0].code);
+  for (const name of ['index.d.ts', 'index.d.cts']) writeFileSync(join(root, 'dist', name), types);
 }
 
+/** Types without the comments of those that nobody can import: two copies of them would take 11 kB of the packed package. */
+function describeExportsOnly(types) {
+  const file = ts.createSourceFile('index.d.ts', types, ts.ScriptTarget.Latest);
+  const names = file.statements
+    .filter(ts.isExportDeclaration)
+    .flatMap(({ exportClause }) =>
+      exportClause.elements.map((each) => (each.propertyName ?? each.name).text),
+    );
+  const exported = new Set(names);
+  return file.statements
+    .map((statement) => {
+      const text = types.slice(statement.pos, statement.end);
+      const isOwn = statement.name === undefined || exported.has(statement.name.text);
+      return isOwn ? text : text.replace(/[ \t]*\/\*\*[^]*?\*\/\n/g, '');
+    })
+    .join('');
+}
+
+mkdirSync(join(root, 'dist'), { recursive: true });
 const footer = { js: restoreNames(await findRenamed()) };
 await Promise.all([
   build({ ...OPTIONS, ...LAYOUT, footer, format: 'esm', outfile: 'dist/index.js' }),
