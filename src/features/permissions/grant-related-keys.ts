@@ -175,8 +175,9 @@ function textOf({ field, views, objects, creates, deletes }: FieldGrants): unkno
   return JSON.parse(JSON.stringify([field.name, objects, ...texts], nameParts)) as unknown;
 }
 
-/** Columns and relations by their names: they refer to models. */
+/** Columns and relations by their names, as they refer to models. What a column is compared with is left as it is. */
 function nameParts(key: string, value: unknown): unknown {
+  if (key === 'value') return JSON.stringify(value);
   const name = (each: unknown): unknown => (each as { readonly name?: string }).name;
   if (key === 'column') return (value as { readonly id: string }).id;
   if (key === 'relation') return name(value);
