@@ -13,15 +13,17 @@ import {
   Unique,
 } from 'typeorm';
 import type { Relation } from 'typeorm';
-import type { RequestOptions } from '../support/client.js';
+import type { Answer, RequestOptions } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 
-/** Who sees pairs by a JSON value. */
+/** Who may see and write pairs of open clubs only, who may only delete those, and who sees pairs by a JSON value. */
 class PairRows implements Permission {
-  decide({ actor }: AccessContext): Grant {
+  decide({ actor, method }: AccessContext): Grant {
     const { name = '' } = (actor ?? {}) as { readonly name?: string };
+    if (name === 'open' || (name === 'deletes-open' && method === 'DELETE'))
+      return allow({ rows: where('club.state', 'open') });
     return name.startsWith('json-') ? allow({ rows: where('data', { column: name }) }) : allow();
   }
 }
@@ -85,6 +87,23 @@ onEachDatabase('related keys whose pairs are granted by a condition', (database)
   });
   const guestsFor = async (name: string): Promise<unknown> =>
     ((await started.client.get(`${CLUBS}1/`, as(name))).json as { guests?: unknown }).guests;
+  const statusOf = ({ status }: Answer): number => status;
+
+  test.each(['open', 'deletes-open'])(
+    'S7: %s: pairs that a change of their object puts out of reach are not removed by it',
+    async (name) => {
+      const { client } = started;
+      const body = { state: 'closed', guests: [1] };
+      expect(statusOf(await client.patch(`${CLUBS}1/`, body, as(name)))).toBe(403);
+      expect(statusOf(await client.patch(CLUBS, [{ id: 1, ...body }], as(name)))).toBe(403);
+      expect((await client.get(`${CLUBS}1/`, as('any'))).json).toEqual({
+        id: 1,
+        state: 'open',
+        guests: [1, 2],
+      });
+      expect(statusOf(await client.patch(`${CLUBS}1/`, { guests: [1] }, as(name)))).toBe(200);
+    },
+  );
 
   test('S12: callers whose grants differ in a JSON value see their own pairs', async () => {
     for (const name of ['json-a', 'json-b', 'json-a'])

@@ -239,7 +239,7 @@ class FieldPairs {
       );
       await writeSteps(adapter, steps, (refusals) => {
         const texts = [...refusals.values()].flatMap(textsOf);
-        return texts.length > 0 ? this.errorOf(texts, 'remove') : new PairsChanged();
+        return texts.length > 0 ? this.errorOf(texts, 'remove') : new PairsChanged(new PermissionDenied());
       });
     }
     if (added.length > 0 && granted.creates) {
