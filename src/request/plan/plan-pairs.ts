@@ -27,7 +27,7 @@ import type { ListedKey, RelatedKeys } from '../../core/values/related-keys.js';
 import type { JsonObject } from '../request-input.js';
 import type { RestContext } from '../rest-context.js';
 import { MAX_FURTHER, PairsChanged } from './write-with-pairs.js';
-import { belongsTo, keyCondition, referredCondition } from './row-conditions.js';
+import { belongsTo, keyCondition } from './row-conditions.js';
 
 /** Plans one row as at the URL of the pairs. */
 export interface PairPlans {
@@ -161,14 +161,12 @@ class FieldPairs {
   private checksOf(listed: readonly ListedKey[]): readonly KeyCheck[] {
     const { field, granted, keys } = this.given;
     const { target } = field.other;
-    return listed.map(({ key, index }) => ({
-      relation: field.other,
-      path: keys.kind === 'set' ? [field.name] : [field.name, 'add'],
-      item: index,
-      key,
-      where: conjunction([granted.objects, referredCondition(key, target)]),
-      exact: conjunction([granted.objects, keyCondition(key, target)]),
-    }));
+    return listed.map(({ key, index }) => {
+      // Pairs are compared by the texts of their keys: another text for the same row would be another pair.
+      const where = conjunction([granted.objects, keyCondition(key, target)]);
+      const path = keys.kind === 'set' ? [field.name] : [field.name, 'add'];
+      return { relation: field.other, path, item: index, key, where, exact: where };
+    });
   }
 
   /** The pairs with one of these keys, those of deleted objects included. */
