@@ -76,7 +76,7 @@ async function bundleTypes() {
   for (const name of ['index.d.ts', 'index.d.cts']) writeFileSync(join(root, 'dist', name), types);
 }
 
-/** Types without the comments of those that nobody can import: two copies of them would take 11 kB of the packed package. */
+/** Types without the comments of those that are not exported: two copies of these would take 11 kB of the packed package. */
 function describeExportsOnly(types) {
   const file = ts.createSourceFile('index.d.ts', types, ts.ScriptTarget.Latest);
   const names = file.statements
