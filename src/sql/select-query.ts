@@ -14,6 +14,7 @@ import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import { exactInteger } from '../core/values/exact-numbers.js';
 import { keyRepresentation } from '../core/values/keys.js';
 import { compileWhere } from './compile-where.js';
+import { CUT_LIST } from './dialects/dialect.js';
 import type { Dialect } from './dialects/dialect.js';
 import { decodeColumn, readColumns, Scope } from './query-scope.js';
 import type { Statement } from './statement.js';
@@ -211,6 +212,10 @@ function keysPart({ name, relation, other, granted }: KeysField, dialect: Dialec
 /** The texts of a JSON array; null without any. */
 function textsIn(raw: unknown): readonly string[] {
   if (raw === null || raw === undefined) return [];
+  if (raw === CUT_LIST)
+    throw new Error(
+      'MariaDB cuts a list of related keys: raise group_concat_max_len, whose default is 1048576.',
+    );
   return (typeof raw === 'string' ? JSON.parse(raw) : raw) as readonly string[];
 }
 

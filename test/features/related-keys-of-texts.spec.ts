@@ -86,4 +86,33 @@ onEachDatabase('related keys that are texts', (database) => {
     expect(await patch(['b', 'a'])).toMatchObject({ words: ['a', 'b'] });
     expect((await started.client.get(`${path}words/?word=a`)).json).toMatchObject([{ id: 1, count: 7 }]);
   });
+
+  test('are not shown where the database cuts the list', async () => {
+    if (database.name !== 'mariadb') return;
+    const one = await startApp({
+      entities: [Word, Book, Use],
+      database,
+      dataSource: { poolSize: 1 },
+      undescribed: 'all',
+    });
+    const { client, dataSource } = one;
+    const long = ['a', 'b', 'c'].map((letter) => letter.repeat(20));
+    await dataSource.manager.save(
+      Word,
+      long.map((id) => ({ id })),
+    );
+    expect((await client.post('/rest/v1/texts/book/', { words: long })).status).toBe(201);
+    const path = '/rest/v1/texts/book/1/';
+    for (const [limit, status] of [
+      [50, 500],
+      [64, 500],
+      [100, 200],
+    ] as const) {
+      await dataSource.query(`SET SESSION group_concat_max_len = ${limit}`);
+      const answer = await client.get(path);
+      expect([limit, answer.status]).toEqual([limit, status]);
+      if (status === 200) expect(answer.json).toMatchObject({ words: long });
+    }
+    await one.close();
+  });
 });

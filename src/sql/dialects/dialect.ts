@@ -186,7 +186,7 @@ export interface Dialect extends TextSyntax {
   discard(connection: unknown): void;
   /** Undefined if statements are executed synchronously and so cannot be cancelled. */
   readonly canceller: StatementCanceller | undefined;
-  /** A scalar subquery with the texts of a value of rows as a JSON array, in this order; it may be NULL without rows. */
+  /** A scalar subquery with the texts of a value of rows as a JSON array, in this order; it may be NULL without rows, and is `CUT_LIST` if the server cuts it. */
   listOf(rows: ListedRows): string;
   /** Concatenates two strings. */
   concat(first: string, second: string): string;
@@ -196,6 +196,9 @@ export interface Dialect extends TextSyntax {
     bindText: (text: string) => string,
   ): string | undefined;
 }
+
+/** In the place of a list that is longer than the server's settings permit. */
+export const CUT_LIST = 'cut';
 
 /** The parts of a subquery: the value of each row, the order, the tables, the condition, and the maximum number of rows. */
 export interface ListedRows {

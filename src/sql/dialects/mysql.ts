@@ -6,6 +6,7 @@ import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
 import { driverErrorProperty, isServerLost, testNull } from './dialect.js';
 import type { DatabaseError, Dialect, InsertSyntax } from './dialect.js';
+import { listTexts } from './mysql-lists.js';
 import { mysqlFault } from './mysql-error-codes.js';
 import { mysqlSettings } from './mysql-settings.js';
 import {
@@ -66,11 +67,7 @@ export function mysql(
     decode: (raw, type) => (mayHoldZero(type) && isZero(String(raw)) ? null : decode(raw, type, zone)),
     encode: (value, type) =>
       type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
-    listOf: ({ value, order, from, where, limit }) =>
-      // Of the two, only MariaDB orders what it aggregates, and only MySQL lets a derived table refer to the row around it.
-      inserting
-        ? `(SELECT JSON_ARRAYAGG(CAST(${value} AS CHAR) ORDER BY ${order} LIMIT ${limit}) FROM ${from} WHERE ${where})`
-        : `(SELECT CAST(JSON_ARRAYAGG(v) AS CHAR) FROM (SELECT CAST(${value} AS CHAR) AS v FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}) listed)`,
+    listOf: (rows) => listTexts(rows, { isMariadb: inserting !== undefined }),
     parameter,
     stored,
     // Without digits, it has whole seconds.
