@@ -83,7 +83,7 @@ export interface ResourceParts {
     readonly hooks: ResourceHooks;
     readonly scope: Permission | undefined;
   };
-  /** The same for all views of one entity; undefined if nothing is told of its committed writes. */
+  /** The same for all views of one entity; undefined if no `afterCommit` is called for its writes. */
   recording(resource: Resource, target: object | undefined): Recording | undefined;
   /** Set if the model has a throttle. */
   readonly counter?: RequestCounter;

@@ -8,7 +8,7 @@ export function hookContextOf({ resource, actor, exchange }: RestContext): HookC
   return { actor, resource, request: exchange?.request };
 }
 
-/** Undefined where nothing is told of writes. */
+/** Undefined where no `afterCommit` is called. */
 export function originOf(
   operation: WriteOperation,
   { resource, actor, requester }: RestContext,
