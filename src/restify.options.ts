@@ -84,7 +84,7 @@ export interface RestifyModuleOptions {
   readonly returnDeleted?: boolean;
   /** The default of models for whether unknown body fields and query parameters are errors; with `writes`, so are fields that a grant does not let the caller write. Default: false. */
   readonly strict?: boolean | 'writes';
-  /** The default limits of models for one query. Defaults: docs/limits.md. */
+  /** The default limits of models for one query. Defaults: docs/reference/limits.md. */
   readonly queryLimits?: Partial<QueryLimits>;
   /** Other names for query parameters, such as `{ search: 'q' }`, which models may extend and override. Default: the names of the features. */
   readonly parameters?: ParameterNames;

@@ -10,7 +10,7 @@ import {
 } from 'nestjs-restify';
 import { AppModule } from './app.module.js';
 
-/** The application, with its models served again for react-admin (`admin/v1`) and for refine (`json/v1`): docs/clients.md. */
+/** The application, with its models served again for react-admin (`admin/v1`) and for refine (`json/v1`): docs/reference/clients.md. */
 @Module({
   imports: [
     AppModule,

@@ -84,7 +84,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `orderingFields` | names by which clients may order, optionally with ` nulls first` or ` nulls last`; default: as for filters |
  * | `orderingNulls` | clients may choose the position of nulls: `ordering=-votes.nullslast` |
  * | `ordering` | the default order, optionally with ` nulls first` or ` nulls last` |
- * | `queryLimits` | limits of one query by name; docs/limits.md has the defaults |
+ * | `queryLimits` | limits of one query by name; docs/reference/limits.md has the defaults |
  * | `parameters` | other names for query parameters, in addition to those of the prefix: `{ search: 'q' }` |
  * | `pagination` | the pagination of lists, instead of the prefix's; `false`: complete lists |
  * | `renderers` | response formats beside JSON, such as `new CsvRenderer()`, instead of the prefix's |

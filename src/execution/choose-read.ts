@@ -12,7 +12,7 @@ export interface ReadChoice {
 /** Why a lane is chosen. */
 interface Cause {
   readonly lane: ReadLane;
-  /** A noun phrase, for the table of docs/performance.md. */
+  /** A noun phrase, for the table of docs/reference/performance.md. */
   readonly what: string;
   readonly because: (name: string) => string;
 }

@@ -24,7 +24,7 @@ type Affected =
 interface Cause {
   /** `entities` unless set. */
   readonly lane?: WriteLane;
-  /** The writes that it affects, unless they are those of its list; and what it is: for the table of docs/performance.md. */
+  /** The writes that it affects, unless they are those of its list; and what it is: for the table of docs/reference/performance.md. */
   readonly of?: Affected;
   readonly what: string;
   /** The sentence, with `%` in the place of a name. */
@@ -286,7 +286,7 @@ export function choicesOf<Name extends string>(
   return Object.fromEntries(choices) as Record<Name, WriteChoice>;
 }
 
-/** A row of the table of docs/performance.md. */
+/** A row of the table of docs/reference/performance.md. */
 interface DocumentedCause {
   readonly of: Affected;
   readonly what: string;

@@ -36,7 +36,7 @@ const READ_IN = SOURCE.filter((file) =>
 function findMissing(copy: SourceCopy): readonly string[] {
   const options = membersOf(copy.read(DECLARATION), 'RestifyOptions');
   const rows = new Set(namesInRows(copy.read(DECLARATION)));
-  const documented = new Set(optionsInTables(copy.read('docs/declaring.md'), '## All options'));
+  const documented = new Set(optionsInTables(copy.read('docs/reference/declaring.md'), '## All options'));
   const compiled = wordsOf(copy, COMPILED_IN);
   const read = wordsOf(copy, READ_IN);
   return [
@@ -46,7 +46,7 @@ function findMissing(copy: SourceCopy): readonly string[] {
       .map((name) => `RestifyOptions has no member ${name}`),
     ...options
       .filter((name) => !documented.has(name))
-      .map((name) => `docs/declaring.md has no row for ${name}`),
+      .map((name) => `docs/reference/declaring.md has no row for ${name}`),
     ...options.filter((name) => !compiled.has(name)).map((name) => `src/compiler does not read ${name}`),
     ...membersOf(copy.read(RESOURCE), 'Resource')
       .filter((name) => !read.has(name))

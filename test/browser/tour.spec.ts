@@ -13,7 +13,7 @@ import { openBrowser, RUNS_BROWSER, Visitor } from './open-browser.js';
 
 const TICKETS = '/rest/v1/desk/ticket/';
 
-/** What docs/tour.md does with curl, done by hand on the page, from its first URL on. */
+/** What docs/reference/tour.md does with curl, done by hand on the page, from its first URL on. */
 (RUNS_BROWSER ? describe : describe.skip)('the tour, in a browser', () => {
   let started: StartedApp;
   let browser: Browser;

@@ -12,8 +12,8 @@ import { runProgram } from './run-program.js';
 import { runSpec } from './run-spec.js';
 
 const DOCUMENTS = projectDocuments();
-// What docs/tour.md shows is answered by the sample application: readme.spec.ts.
-const GUIDES = DOCUMENTS.filter(({ path }) => path.startsWith('docs/') && path !== 'docs/tour.md');
+// What docs/reference/tour.md shows is answered by the sample application: readme.spec.ts.
+const GUIDES = DOCUMENTS.filter(({ path }) => path.startsWith('docs/') && path !== 'docs/reference/tour.md');
 const files = new ExampleFiles('docs-examples');
 let examplePaths: readonly string[] = [];
 

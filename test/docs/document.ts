@@ -40,7 +40,7 @@ export type Part = ShownCall | Example | Refused;
 
 /** A document of the project, with what can be tried of it, in its order. */
 export interface ProjectDocument {
-  /** Relative to the project: `docs/queries.md`. */
+  /** Relative to the project: `docs/reference/queries.md`. */
   readonly path: string;
   readonly text: string;
   readonly parts: readonly Part[];

@@ -5,7 +5,7 @@ import { countLaneTables, LANES_DOCUMENT, withLaneTables } from './lane-tables.j
 
 const { text } = readDocument(LANES_DOCUMENT);
 
-test('docs/performance.md has the generated tables of lanes', () => {
+test('docs/reference/performance.md has the generated tables of lanes', () => {
   const { found, expected } = countLaneTables(text);
   expect(found).toBe(expected);
 });

@@ -5,8 +5,8 @@ import { readDocument } from './document.js';
 import { optionsInTables } from './option-names.js';
 
 test.each([
-  { path: 'docs/declaring.md', heading: '## All options', options: MODEL_OPTIONS },
-  { path: 'docs/configuration.md', heading: '## Options of `forRoot`', options: PREFIX_OPTIONS },
+  { path: 'docs/reference/declaring.md', heading: '## All options', options: MODEL_OPTIONS },
+  { path: 'docs/reference/configuration.md', heading: '## Options of `forRoot`', options: PREFIX_OPTIONS },
 ])('the table of $path names each option', ({ path, heading, options }) => {
   expect([...optionsInTables(readDocument(path).text, heading)].sort()).toEqual(Object.keys(options).sort());
 });

@@ -11,7 +11,7 @@ import { readDocument } from './document.js';
 import type { Example, Part, ShownCall } from './document.js';
 import { ExampleFiles, expectShownAnswers, startExample } from './examples.js';
 
-const TOUR = readDocument('docs/tour.md');
+const TOUR = readDocument('docs/reference/tour.md');
 const README = readDocument('README.md');
 const tourCalls = TOUR.parts.filter((part): part is ShownCall => part.kind === 'call');
 
@@ -36,7 +36,7 @@ test('README.md names the two commands of a fresh clone', () => {
   expect(README.text).toMatch(/^npm ci && npm test$/m);
 });
 
-describe('the answers of the sample application that docs/tour.md shows', () => {
+describe('the answers of the sample application that docs/reference/tour.md shows', () => {
   let app: INestApplication;
   let client: Client;
   const before = process.env.DATABASE_URL;

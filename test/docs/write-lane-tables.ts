@@ -1,4 +1,4 @@
-// Writes the generated tables of docs/performance.md: npm run docs:lanes
+// Writes the generated tables of docs/reference/performance.md: npm run docs:lanes
 import { readFileSync, writeFileSync } from 'node:fs';
 import { LANES_DOCUMENT, withLaneTables } from './lane-tables.js';
 

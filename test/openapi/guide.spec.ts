@@ -4,7 +4,7 @@ import { readDocument } from '../docs/document.js';
 import { ExampleFiles, startExample } from '../docs/examples.js';
 import type { RunningExample } from '../docs/examples.js';
 
-const GUIDE = readDocument('docs/openapi.md');
+const GUIDE = readDocument('docs/reference/openapi.md');
 const files = new ExampleFiles('openapi-examples');
 let running: RunningExample | undefined;
 let document: unknown;
@@ -12,7 +12,7 @@ let document: unknown;
 beforeAll(async () => {
   files.write(GUIDE);
   const [example] = GUIDE.parts;
-  if (example?.kind !== 'example') throw new Error('docs/openapi.md begins with no example');
+  if (example?.kind !== 'example') throw new Error('docs/reference/openapi.md begins with no example');
   running = await startExample(files.pathOf(GUIDE, example));
   document = (await running?.client.get('/docs-json'))?.json;
 });
@@ -34,7 +34,7 @@ function at(pointer: string): unknown {
   );
 }
 
-test('the parts of the document that docs/openapi.md shows are those that the application serves', () => {
+test('the parts of the document that docs/reference/openapi.md shows are those that the application serves', () => {
   const shown = [...GUIDE.text.matchAll(/`(#\/[^`]+)`:\n\n```json\n([^]*?)```/g)].map(
     ([, pointer = '', json = '']) => ({ pointer, json: JSON.parse(json) as unknown }),
   );

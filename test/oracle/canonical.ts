@@ -3,7 +3,7 @@ import { typesOf } from './make-value.js';
 
 /**
  * The accepted forms of a body that the document does not describe: "Requests hold the canonical form: that
- * "3" is taken for a number is not said" (docs/openapi.md). They are specified in contract 5.6, contract 5.7 and docs/bodies-and-errors.md.
+ * "3" is taken for a number is not said" (docs/reference/openapi.md). They are specified in contract 5.6, contract 5.7 and docs/reference/bodies-and-errors.md.
  */
 export const EXCEPTIONS = [
   'a text that holds a number, for a number',

@@ -20,7 +20,7 @@ const BEYOND_SCHEMAS: readonly (readonly [name: string, message: RegExp])[] = [
   ['digits of a number', /^Ensure that there are no more than \d+ (decimal places|digits in total)\.$/],
   // The formats of JSON Schema accept less than the validator.
   ['a validator of URLs', /^\w+ must be a URL address$/],
-  ['limits of a query (docs/limits.md)', /^Ensure there are no more than \d+ terms\.$/],
+  ['limits of a query (docs/reference/limits.md)', /^Ensure there are no more than \d+ terms\.$/],
   [
     'which objects a bulk write is about',
     /^(Name the objects: by "keys", or by filters\.|These filters leave no object out\.)$/,

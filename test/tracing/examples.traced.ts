@@ -1,4 +1,4 @@
-// The examples of docs/observability.md, with the packages that they name.
+// The examples of docs/reference/observability.md, with the packages that they name.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -72,7 +72,7 @@ afterEach(async () => {
 });
 afterAll(removeExamples);
 
-describe(`examples of docs/observability.md on ${PLATFORM} with ${WORLD.name}`, () => {
+describe(`examples of docs/reference/observability.md on ${PLATFORM} with ${WORLD.name}`, () => {
   if (spans)
     test('errors are exceptions of their span', async () => {
       const { SpanErrors } = await importExample('span-errors.ts');

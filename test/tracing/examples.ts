@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url';
 import { WORLD } from '../support/world.js';
 
 export const PROJECT = WORLD.name === 'nest-12' ? WORLD.directory : join(WORLD.directory, '../../..');
-const DOCUMENT = join(PROJECT, 'docs/observability.md');
+const DOCUMENT = join(PROJECT, 'docs/reference/observability.md');
 /** Beside the packages of the examples, which are found from there. */
 const FOLDER = join(PROJECT, 'test/tracing/packages', `examples-${process.pid}`);
 
-/** The examples of docs/observability.md by their names: `sentry-errors.ts`. */
+/** The examples of docs/reference/observability.md by their names: `sentry-errors.ts`. */
 export function listExamples(): ReadonlyMap<string, string> {
   const blocks = readFileSync(DOCUMENT, 'utf8').matchAll(/```ts\n\/\/ ([\w-]+\.ts)\n(.*?)```/gs);
   return new Map([...blocks].map(([, name = '', text = '']) => [name, text]));

@@ -1,7 +1,7 @@
 import type { RefusalLimits } from '../contracts/authentication.js';
 
 /**
- * The limits of this package on requests, with their defaults (docs/limits.md). The limits of HTTP itself are those of Node
+ * The limits of this package on requests, with their defaults (docs/reference/limits.md). The limits of HTTP itself are those of Node
  * and of the application.
  */
 

@@ -192,7 +192,7 @@ function inOrderOf(database: string, outcome: Outcome<Json>): Outcome<Json> {
   return { value: inJsonbOrder(outcome.value) };
 }
 
-/** `jsonb` orders members by the length of their names, then by the names (docs/databases.md). */
+/** `jsonb` orders members by the length of their names, then by the names (docs/reference/databases.md). */
 function inJsonbOrder(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(inJsonbOrder);
   if (typeof value !== 'object' || value === null) return value;

@@ -24,7 +24,7 @@ export function checkLength(list: readonly Json[], max: number): void {
     throw invalid({ non_field_errors: [`Ensure this field has no more than ${max} elements.`] });
 }
 
-/** Parses the objects of a list, or returns the errors of each (docs/bulk-writes.md). */
+/** Parses the objects of a list, or returns the errors of each (docs/reference/bulk-writes.md). */
 export function planItems(
   context: WriteContext,
   list: readonly Json[],

@@ -4,7 +4,7 @@ import { detailed, Refusal } from './expected.js';
 /** What an entity tag identifies: an entity, the readable fields, and the object. */
 export type Content = string;
 
-/** The entity tags of earlier responses: one for each state of an object in a view (docs/conditional-requests.md). */
+/** The entity tags of earlier responses: one for each state of an object in a view (docs/reference/conditional-requests.md). */
 export class Tags {
   /** By object and tag. */
   private readonly contents = new Map<string, Content>();

@@ -10,7 +10,7 @@ export interface Comparison {
   readonly value: Json;
 }
 
-/** Whether a value, which may be null, matches (docs/filters.md, lookups). */
+/** Whether a value, which may be null, matches (docs/reference/filters.md, lookups). */
 export function fitsValue(actual: Json, { lookup, value }: Comparison, kind: ColumnKind): boolean {
   switch (lookup) {
     case 'isnull':

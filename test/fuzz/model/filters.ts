@@ -25,7 +25,7 @@ export interface Term extends Comparison {
   readonly path: readonly string[];
 }
 
-/** The requested filters: AND-ed terms refer to the same related object (docs/filters.md, over many). */
+/** The requested filters: AND-ed terms refer to the same related object (docs/reference/filters.md, over many). */
 export type FilterExpression =
   | { readonly kind: 'term'; readonly term: Term }
   | { readonly kind: 'and' | 'or'; readonly parts: readonly FilterExpression[] }
@@ -238,7 +238,7 @@ function parseMany(
     : { value: values };
 }
 
-/** Comma-separated values; quoted values may contain commas (docs/filters.md). */
+/** Comma-separated values; quoted values may contain commas (docs/reference/filters.md). */
 export function splitValues(text: string): Outcome<string[]> {
   const values: string[] = [];
   let at = 0;

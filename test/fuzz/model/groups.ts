@@ -6,7 +6,7 @@ import type { Limits } from './values.js';
 
 class GroupError extends Error {}
 
-/** Parses `filter=…` (docs/filters.md, groups). */
+/** Parses `filter=…` (docs/reference/filters.md, groups). */
 class GroupReader {
   private at = 0;
 

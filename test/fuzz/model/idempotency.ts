@@ -7,7 +7,7 @@ interface Kept {
   readonly answer: Answer;
 }
 
-/** The stored responses of POSTs with a key (docs/idempotency.md). */
+/** The stored responses of POSTs with a key (docs/reference/idempotency.md). */
 export class KeptAnswers {
   private readonly kept = new Map<string, Kept>();
 

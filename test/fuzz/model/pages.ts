@@ -32,7 +32,7 @@ interface Position {
 
 type Changes = Readonly<Record<string, string | null>>;
 
-/** The pages of lists (docs/pagination.md). The position of an encrypted cursor is recorded when a response contains it. */
+/** The pages of lists (docs/reference/pagination.md). The position of an encrypted cursor is recorded when a response contains it. */
 export class Pages {
   readonly cursors = new Map<string, Position>();
 

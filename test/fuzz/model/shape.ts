@@ -8,7 +8,7 @@ import type { State } from './state.js';
 
 type Tree = Map<string, Tree>;
 
-/** The requested fields and expanded relations (docs/fields-and-expansion.md). */
+/** The requested fields and expanded relations (docs/reference/fields-and-expansion.md). */
 export class Shape {
   constructor(
     private readonly included: Tree | undefined,

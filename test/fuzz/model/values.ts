@@ -10,7 +10,7 @@ export interface Limits {
 
 const SIGNED_32: Limits = { intMin: -2_147_483_648, intMax: 2_147_483_647 };
 
-/** The range of `int` depends on the database (docs/databases.md). */
+/** The range of `int` depends on the database (docs/reference/databases.md). */
 export function limitsOf(database: string): Limits {
   return database === 'sqlite'
     ? { intMin: -9_007_199_254_740_991, intMax: 9_007_199_254_740_991 }
