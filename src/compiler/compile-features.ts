@@ -36,6 +36,7 @@ export function compileFeatures(
   shell.returnDeleted = options.returnDeleted;
   shell.trash = options.trash === true ? createTrash(shell) : undefined;
   shell.mergePatch = options.mergePatch === true;
+  shell.queryMethod = options.query === true;
   shell.strict = options.strict !== false;
   shell.strictWrites = options.strict === 'writes';
   shell.listenerRelations = options.listenerRelations ?? [];

@@ -67,6 +67,7 @@ export function createBuilder(
     returnDeleted: false,
     trash: undefined,
     mergePatch: false,
+    queryMethod: false,
     strict: false,
     strictWrites: false,
     ...identity,

@@ -85,6 +85,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `orderingNulls` | clients may choose the position of nulls: `ordering=-votes.nullslast` |
  * | `ordering` | the default order, optionally with ` nulls first` or ` nulls last` |
  * | `queryLimits` | limits of one query by name; docs/reference/limits.md has the defaults |
+ * | `query` | lists are also read by QUERY (RFC 10008), with the parameters as the body |
  * | `parameters` | other names for query parameters, in addition to those of the prefix: `{ search: 'q' }` |
  * | `pagination` | the pagination of lists, instead of the prefix's; `false`: complete lists |
  * | `renderers` | response formats beside JSON, such as `new CsvRenderer()`, instead of the prefix's |
@@ -136,6 +137,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly orderingNulls?: boolean;
   readonly ordering?: readonly WithNulls<Descending<PathOf<Entity>>>[];
   readonly queryLimits?: Partial<QueryLimits>;
+  /** Whether lists are also read by QUERY (RFC 10008), with the parameters as `application/x-www-form-urlencoded` body. Default: false. */
+  readonly query?: boolean;
   readonly parameters?: ParameterNames;
   readonly pagination?: Pagination | false;
   readonly renderers?: readonly Renderer[];

@@ -89,6 +89,7 @@ function resourceOf(
     returnDeleted: false,
     trash: undefined,
     mergePatch: false,
+    queryMethod: false,
     strict: false,
     strictWrites: false,
   };

@@ -1,6 +1,6 @@
 import type { CompiledAction, RouteAction } from '../core/schema/action.js';
 import { isOfMany } from '../core/contracts/bulk.js';
-import { METHODS } from '../core/schema/operation.js';
+import { METHODS, QUERY_METHOD } from '../core/schema/operation.js';
 import type { Method, Operation } from '../core/schema/operation.js';
 import type { ToManyRelation } from '../core/schema/relation.js';
 import { resourceOf } from '../core/schema/resource.js';
@@ -149,6 +149,7 @@ function buildTrashRoutes(resource: Resource): ReadonlyMap<string, Route> {
         operations: new Map([['POST', segment]]),
         actions: new Map(),
         allow: buildAllowHeader(new Set(['POST'])),
+        queryable: false,
         name: `${app}_${model}-${segment}`,
         segment,
       },
@@ -240,7 +241,10 @@ function buildRoute(
   );
   const actions = new Map([...named, ...replaced]);
   if (operations.size + actions.size === 0) return undefined;
-  const allow = buildAllowHeader(new Set([...operations.keys(), ...actions.keys()]));
+  // A method of the application that replaces the list reads the parameters of the URL by itself.
+  const queryable = resource.queryMethod && operations.get('GET') === 'list' && !actions.has('GET');
+  const served = buildAllowHeader(new Set([...operations.keys(), ...actions.keys()]));
+  const allow = queryable ? `${served}, ${QUERY_METHOD}` : served;
   return {
     kind,
     resource,
@@ -249,6 +253,7 @@ function buildRoute(
     operations,
     actions,
     allow,
+    queryable,
     name,
     ...(segment === undefined ? {} : { segment }),
   };

@@ -4,6 +4,8 @@ import type { GuardLike, RunGuard } from '../core/contracts/enhancers.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { throttleRequest } from '../features/throttling/throttle.stage.js';
+import { QUERY_METHOD } from '../core/schema/operation.js';
+import { readQuery } from '../request/query-input.js';
 import { HttpInput } from '../request/request-input.js';
 import { RestContext } from '../request/rest-context.js';
 import type { Route } from '../core/schema/route.js';
@@ -67,22 +69,32 @@ export class RequestAuthorizer {
     if (location.kind !== 'route') throw new NotFound();
     const { match, base, registeredApi } = location;
     const { route, keySegment, childSegment } = match;
-    const context = new RestContext({
+    const request = {
       route,
       base,
-      method: isDescriptionRequest(exchange, route) ? 'OPTIONS' : exchange.method,
-      input: new HttpInput(exchange, route.resource),
-      exchange,
       keySegment,
       childSegment,
       nestContext: route.resource.guarded
         ? (nestContext ?? this.contexts.createContext(route, exchange))
         : undefined,
-    });
-    return mapMaybe(registeredApi.pipeline.admit(context), () => {
-      state.context = context;
-      return { context, state, registeredApi };
-    });
+    };
+    const admit = (context: RestContext): MaybePromise<AuthorizedRequest> =>
+      mapMaybe(registeredApi.pipeline.admit(context), () => {
+        state.context = context;
+        return { context, state, registeredApi };
+      });
+    if (route.queryable && exchange.method === QUERY_METHOD)
+      return mapMaybe(readQuery(exchange, route.resource), (query) =>
+        admit(new RestContext({ ...request, ...query })),
+      );
+    return admit(
+      new RestContext({
+        ...request,
+        method: isDescriptionRequest(exchange, route) ? 'OPTIONS' : exchange.method,
+        input: new HttpInput(exchange, route.resource),
+        exchange,
+      }),
+    );
   }
 }
 

@@ -3,8 +3,7 @@ import type { ErrorContext } from '../core/contracts/errors.js';
 import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { Actor } from '../core/schema/caller.js';
-import { servedMethod } from '../core/schema/operation.js';
-import { patchTypesOf } from '../core/schema/route.js';
+import { patchTypesOf, servedBy } from '../core/schema/route.js';
 import { errorResponse } from '../request/response/error-response.js';
 import type { ErrorOrigin, ErrorResponse } from '../request/response/error-response.js';
 import { valueResponse } from '../request/response/rest-response.js';
@@ -216,14 +215,14 @@ export function describeRequest({
 }: FailedRequest): ErrorContext {
   const { location, path, context } = state ?? {};
   const route = location?.kind === 'route' ? location.match.route : undefined;
-  const served = servedMethod(method);
+  const served = route && servedBy(route, method);
   return {
     status,
     method,
     path,
     route: location?.kind === 'route' && route ? `${location.base}/${getRoutePattern('', route)}` : undefined,
     model: route?.resource.id,
-    operation: route?.actions.get(served)?.handler ?? route?.operations.get(served),
+    operation: served && (route.actions.get(served)?.handler ?? route.operations.get(served)),
     actor: context?.actor ?? actor,
     requestId: request && findRequestId(request),
     request,

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { JSON_MEDIA_TYPE } from '../core/contracts/renderer.js';
+import { QUERY_MEDIA_TYPE, QUERY_METHOD } from '../core/schema/operation.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
 /**
@@ -52,7 +53,10 @@ const DEFAULT_VARY = VARY_NAMES.join(', ');
 /** Sets the headers of contract 7.1. Also set early, for responses of the application on a generated URL. */
 export function setContractHeaders(target: HeaderTarget, allow: string): void {
   if (target.hasHeader('x-powered-by')) target.removeHeader('X-Powered-By');
-  if (target.getHeader('allow') !== allow) target.setHeader('Allow', allow);
+  if (target.getHeader('allow') !== allow) {
+    target.setHeader('Allow', allow);
+    if (allow.endsWith(QUERY_METHOD)) target.setHeader('Accept-Query', QUERY_MEDIA_TYPE);
+  }
   const before = target.getHeader('vary');
   const vary = mergeVary(before);
   if (before !== vary) target.setHeader('Vary', vary);

@@ -1,4 +1,5 @@
 import type { DeclarationProblem } from '../core/errors/declaration-error.js';
+import { QUERY_METHOD } from '../core/schema/operation.js';
 import { describePackage } from './installed-version.js';
 
 /** The keys of Nest's metadata of classes and methods. */
@@ -129,4 +130,22 @@ export function unknownMetadata(names: readonly string[]): DeclarationProblem {
 /** The problem at start of a controller whose class is not replaced: its routes would have neither authorization nor handlers. */
 export function unknownController(name: string): DeclarationProblem {
   return unknownNest(name, 'keeps the classes of controllers');
+}
+
+/** The problem of `query: true` where Node cannot parse QUERY, or Nest does not know it, so that middleware cannot be bound to it. */
+export function unknownQuery(
+  parsed: readonly string[],
+  known: object,
+): Omit<DeclarationProblem, 'where'> | undefined {
+  if (!parsed.includes(QUERY_METHOD))
+    return {
+      what: `query is set, and Node ${process.versions.node} does not read requests of the method QUERY`,
+      repair: 'Remove the option, or update Node: 20.19, 22 and later read them.',
+    };
+  if (!(QUERY_METHOD in known))
+    return {
+      what: 'query is set, and the installed @nestjs/common has no RequestMethod.QUERY, with which middleware is bound to the method',
+      repair: 'Remove the option, or update @nestjs/common.',
+    };
+  return undefined;
 }

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import * as nestDecorators from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { loadExposures } from '../adapters/class-transformer/load-exposures.js';
@@ -39,7 +40,7 @@ import {
 } from './compiler-parts.js';
 import { compilerInput } from './create-compiler-input.js';
 import { describeLanes } from './describe-lanes.js';
-import { findUnknownMetadata, unknownMetadata } from '../internals/nest.js';
+import { findUnknownMetadata, unknownMetadata, unknownQuery } from '../internals/nest.js';
 import { resolveProvider } from './resolve-provider.js';
 import { selectDefaultVersion } from './application-config.js';
 import type { BodyReader } from '../core/schema/value-rules.js';
@@ -73,7 +74,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     throw error;
   });
   const model = compileResources(input, parts);
-  rejectProblems(problemsOfModel(input, model), dataSource);
+  rejectProblems([...problemsOfModel(input, model), ...problemsOfQuery(model)], dataSource);
   rejectProblems(await adapter.problems(model.all), dataSource);
   for (const resource of model.all) adapter.prepare(resource);
   const warnings = [...modelWarnings(input, model), ...(await adapter.warnings(model.all))];
@@ -215,6 +216,15 @@ function resourcesByTarget(
     ),
   );
   return (target) => byTarget.get(target);
+}
+
+/** Problems of models whose lists are read by QUERY, on this Node and this Nest. */
+function problemsOfQuery({ all }: CompiledModel): readonly DeclarationProblem[] {
+  const unknown = unknownQuery(METHODS, nestDecorators.RequestMethod);
+  if (!unknown) return [];
+  return unique(
+    all.filter(({ queryMethod }) => queryMethod).map(({ label }) => ({ where: label, ...unknown })),
+  );
 }
 
 /** Problems of authentication schemes, which are known when all modules are initialized. */

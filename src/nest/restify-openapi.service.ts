@@ -12,6 +12,8 @@ import { SlicedWork } from '../core/event-loop.js';
 export interface OpenApiOptions {
   /** Whether OPTIONS of each URL is listed. Default: no, because generated clients would have a function for each. */
   readonly listOptions?: boolean;
+  /** The version of OpenAPI. Only 3.2 can describe QUERY, which models with `query` serve. Default: `3.1`. */
+  readonly version?: '3.1' | '3.2';
 }
 
 /**
@@ -28,7 +30,7 @@ export class RestifyOpenApi {
   constructor(@Inject(REST_SERVER) private readonly server: RestServer) {}
 
   /**
-   * Returns a new OpenAPI 3.1 document with the content of the given one and the generated routes, described from the compiled
+   * Returns a new OpenAPI document, of version 3.1 unless `version` is 3.2, with the content of the given one and the generated routes, described from the compiled
    * model. Decorators of @nestjs/swagger on methods of a `@RestifyController` have precedence; without them, a method that
    * replaces an operation has the description of the operation. With `listOptions`, OPTIONS of each URL is listed as well, with
    * the schema of descriptions.
@@ -86,7 +88,7 @@ export class RestifyOpenApi {
 
   private *steps(
     document: { readonly paths: object },
-    { listOptions = false }: OpenApiOptions,
+    { listOptions = false, version = '3.1' }: OpenApiOptions,
   ): Generator<undefined, OpenApiDocument> {
     const given = toOpenApi31(document) as OpenApiDocument;
     const patterns = this.patterns();
@@ -112,7 +114,7 @@ export class RestifyOpenApi {
     );
     const own = new Set(placed.map(({ path }) => path));
     const others = Object.fromEntries(Object.entries(given.paths).filter(([path]) => !own.has(path)));
-    const urls = { routes: placed, indexes: this.indexes(mounts, others), listOptions };
+    const urls = { routes: placed, indexes: this.indexes(mounts, others), listOptions, version };
     return yield* merged({ ...given, paths: others }, urls);
   }
 
@@ -170,7 +172,7 @@ function* merged(document: OpenApiDocument, urls: DescribedUrls): Generator<unde
   const items = (path: string): PathItem => ({ ...document.paths[path], ...paths[path] });
   return {
     ...document,
-    openapi: '3.1.0',
+    openapi: `${urls.version}.0`,
     // Without servers, OpenAPI means this one; linters require it explicitly.
     servers: document.servers && document.servers.length > 0 ? document.servers : [{ url: '/' }],
     tags: [...(document.tags ?? []), ...tags.filter(({ name }) => !known.has(name))],

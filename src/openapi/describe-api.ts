@@ -6,7 +6,7 @@ import { schemeNames, schemeName, securityScheme } from './describe-access.js';
 import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';
 import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
-import { describeOperation, tagOf } from './describe-operation.js';
+import { describeOperation, describeQuery, tagOf } from './describe-operation.js';
 import { DESCRIPTION_SCHEMAS, describeOptions, INDEX_DESCRIPTION } from './describe-options.js';
 import { mergeOperation } from './merge-operation.js';
 import type { DeclaredOperation } from './merge-operation.js';
@@ -48,11 +48,13 @@ export interface DescribedUrls {
   readonly indexes: readonly PlacedIndex[];
   /** Whether OPTIONS is listed. */
   readonly listOptions: boolean;
+  /** Of OpenAPI: 3.2 describes QUERY. */
+  readonly version: '3.1' | '3.2';
 }
 
 /** Describes all URLs, in addition to those of the document. Yields after each of them, so that other work can run between. */
 export function* describeApi(
-  { routes: placed, indexes, listOptions }: DescribedUrls,
+  { routes: placed, indexes, listOptions, version }: DescribedUrls,
   document: OpenApiDocument,
 ): Generator<undefined, ApiDescription> {
   const components = new Components(Object.keys(document.components?.schemas ?? {}));
@@ -71,7 +73,8 @@ export function* describeApi(
     const { base, prefix, errorFormat } = each;
     const names = { components, operationIds };
     const known = { listParameters, objects };
-    const item = pathItem(each, { base, prefix, errorFormat, ...names, ...known, hasSecurity, listOptions });
+    const listed = { listOptions, listQuery: version === '3.2' };
+    const item = pathItem(each, { base, prefix, errorFormat, ...names, ...known, hasSecurity, ...listed });
     parameters.count(item);
     items.set(each.path, item);
     yield;
@@ -119,9 +122,10 @@ export function* describeApi(
   };
 }
 
-/** The place of a route, and whether its OPTIONS is listed. */
+/** The place of a route, and whether its OPTIONS and its QUERY are listed. */
 interface ListedPlace extends DescribedPlace {
   readonly listOptions: boolean;
+  readonly listQuery: boolean;
 }
 
 function pathItem({ route, declared, declaresAllMethods }: PlacedRoute, place: ListedPlace): PathItem {
@@ -149,6 +153,7 @@ function pathItem({ route, declared, declaresAllMethods }: PlacedRoute, place: L
   const options = place.listOptions && entries.length > 0 && declared.options === undefined;
   return {
     ...Object.fromEntries(entries),
+    ...(place.listQuery && route.queryable ? { query: describeQuery(route, place) } : {}),
     ...(options ? { options: describeOptions(route, place) } : {}),
   };
 }

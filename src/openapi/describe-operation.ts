@@ -1,4 +1,5 @@
 import type { BulkOperation } from '../core/contracts/bulk.js';
+import { QUERY_MEDIA_TYPE } from '../core/schema/operation.js';
 import type { Operation as OperationName } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
 import { patchTypesOf } from '../core/schema/route.js';
@@ -21,7 +22,8 @@ import { requestSchema } from './describe-model.js';
 import { describeParameters } from './describe-parameters.js';
 import { describeResponses } from './describe-responses.js';
 import { keySchema } from './describe-value.js';
-import type { OperationObject, Schema } from './open-api-types.js';
+import { errorReferences } from './describe-errors.js';
+import type { OperationObject, Parameter, Schema } from './open-api-types.js';
 
 /** Describes one method of one URL: parameters, body and responses. */
 export function describeOperation(described: DescribedRoute, place: DescribedPlace): OperationObject {
@@ -38,6 +40,42 @@ export function describeOperation(described: DescribedRoute, place: DescribedPla
     responses: describeResponses(described, access, place),
     ...(security ? { security } : {}),
   };
+}
+
+/** Describes QUERY of a list: the parameters of its GET are the body. */
+export function describeQuery(route: Route, place: DescribedPlace): OperationObject {
+  const { resource, parent, relation } = route;
+  const list = describeOperation({ route, method: 'GET', operation: 'list', action: undefined }, place);
+  // References are made of them later.
+  const parameters = list.parameters as readonly Parameter[];
+  const properties = Object.fromEntries(
+    parameters
+      .filter((each) => each.in === 'query')
+      .map(({ name, description, schema }) => [
+        name,
+        { ...queriedSchema(schema, resource), ...(description === undefined ? {} : { description }) },
+      ]),
+  );
+  const label = parent ? `${parent.label}, ${relation?.name ?? ''}` : resource.label;
+  return {
+    ...list,
+    operationId: takeOperationId([...idPartsOf(route), 'query'], place),
+    summary: `List objects by parameters in the body: ${label}`,
+    parameters: parameters.filter((each) => each.in !== 'query'),
+    requestBody: {
+      required: false,
+      content: { [QUERY_MEDIA_TYPE]: { schema: { type: 'object', properties } } },
+    },
+    responses: {
+      ...list.responses,
+      ...errorReferences({ 400: true, 413: true, 415: true }, place.errorFormat),
+    },
+  };
+}
+
+/** A list of values may be longer than in a URL. */
+function queriedSchema(schema: Schema, { queryLimits: { values, bodyValues } }: Resource): Schema {
+  return schema.maxItems === values ? { ...schema, maxItems: bodyValues } : schema;
 }
 
 /** The tag of all URLs of a model. */

@@ -20,8 +20,8 @@ export type ReceivedBody =
   | { readonly kind: 'broken'; readonly reason: string }
   /** The content encoding is not supported; `decoded` lists the supported ones for `Accept-Encoding`. */
   | { readonly kind: 'coded'; readonly coding: string; readonly decoded: string }
-  /** `patch`: the text of a merge patch, which only the PATCH of a model with `mergePatch` reads. */
-  | { readonly kind: 'unsupported'; readonly patch?: string };
+  /** `text`: of a body that only some methods read: a merge patch, or the parameters of a QUERY. */
+  | { readonly kind: 'unsupported'; readonly text?: string };
 
 /** One HTTP request, independent of the HTTP library. */
 export interface HttpExchange {

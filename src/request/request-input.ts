@@ -60,11 +60,16 @@ export class HttpInput implements RequestInput {
   parameters(): MaybePromise<ReadonlyMap<string, string>> {
     const { resource } = this;
     const { piping } = resource;
-    const { query } = this.exchange;
-    const parameters = query === '' ? new Map<string, string>() : parseQueryString(query);
+    const parameters = this.receivedParameters();
     return piping
       ? pipedParameters(joinLists(parameters, resource), (value) => piping.transform(value, 'query'))
       : parameters;
+  }
+
+  /** As they were sent, before the pipes. */
+  protected receivedParameters(): ReadonlyMap<string, string> {
+    const { query } = this.exchange;
+    return query === '' ? new Map<string, string>() : parseQueryString(query);
   }
 
   body(): MaybePromise<JsonObject> {
@@ -115,9 +120,9 @@ export class HttpInput implements RequestInput {
 
 /** The body of a merge patch, which no parser has read. */
 function readPatch(body: ReceivedBody): ReceivedBody {
-  if (body.kind !== 'unsupported' || body.patch === undefined) return body;
-  const { patch } = body;
-  return { kind: 'value', value: parseJsonBody(patch), text: () => patch };
+  if (body.kind !== 'unsupported' || body.text === undefined) return body;
+  const { text } = body;
+  return { kind: 'value', value: parseJsonBody(text), text: () => text };
 }
 
 async function pipedParameters(

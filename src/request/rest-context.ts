@@ -79,6 +79,8 @@ export interface RequestSource {
   readonly childSegment?: string | undefined;
   /** The `ExecutionContext` of Nest, if guards authenticate the model. */
   readonly nestContext?: unknown;
+  /** Whether the request was sent as QUERY: `method` is GET, and the query of `exchange` is its body. */
+  readonly isQuery?: boolean;
 }
 
 const NO_KEYS: UrlKeys = { key: undefined, childKey: undefined };
@@ -97,6 +99,7 @@ export class RestContext {
   readonly keySegment: string | undefined;
   readonly childSegment: string | undefined;
   readonly nestContext: unknown;
+  readonly isQuery: boolean;
 
   /** `authenticate`. Null for an anonymous caller. */
   actor: Actor = null;
@@ -159,6 +162,7 @@ export class RestContext {
     this.keySegment = source.keySegment;
     this.childSegment = source.childSegment;
     this.nestContext = source.nestContext;
+    this.isQuery = source.isQuery === true;
     this.resource = source.route.resource;
   }
 

@@ -333,6 +333,7 @@ describe('what the document says of models', () => {
       operations: new Map([['GET', 'list']]),
       actions: new Map(),
       allow: 'GET',
+      queryable: false,
       name: 'made',
     };
     const place = {

@@ -180,7 +180,9 @@ export class AnswerCheck {
   private load(): NonNullable<AnswerCheck['loaded']> {
     if (this.loaded) return this.loaded;
     const empty = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} };
-    const document = closed(this.app.get(RestifyOpenApi).extend(empty, { listOptions: true })) as Document;
+    const document = closed(
+      this.app.get(RestifyOpenApi).extend(empty, { listOptions: true, version: '3.2' }),
+    ) as Document;
     const ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false });
     addFormats.default(ajv);
     for (const name of ['time-local', 'decimal', 'float', 'double', 'int32', 'int64'])

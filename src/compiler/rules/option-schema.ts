@@ -160,6 +160,7 @@ const SHARED: Readonly<Record<SharedOption, OptionRule>> = {
   strict: early(strict),
   returnDeleted: early(flag),
   queryLimits: early(plainObject, limits({ ...MOST_OF_QUERY }, true)),
+  query: early(flag),
   parameters: early(plainObject),
   permissions: early(permissions),
   authentication: late(authentication),

@@ -16,6 +16,8 @@ export interface FilterContext {
   /** All values of a parameter in the order of the query string; `[]` if absent. After a pipe, which sees the last value or the whole list, only its result. */
   readonly values: (name: string) => readonly string[];
   readonly actor: Actor;
+  /** How many values an `in` may have; undefined for `queryLimits.values`. A QUERY may have more than a URL. */
+  readonly maxValues?: number | undefined;
 }
 
 /**

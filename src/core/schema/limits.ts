@@ -19,6 +19,10 @@ export interface QueryLimits {
   readonly groupDepth: number;
   /** Characters of the text of the groups. */
   readonly groupLength: number;
+  /** Bytes of the body of a QUERY. */
+  readonly bodyBytes: number;
+  /** Values of all `in` of one QUERY. */
+  readonly bodyValues: number;
 }
 
 export const QUERY_LIMITS: QueryLimits = {
@@ -28,6 +32,8 @@ export const QUERY_LIMITS: QueryLimits = {
   groupRelated: 5,
   groupDepth: 4,
   groupLength: 2000,
+  bodyBytes: 1024 * 1024,
+  bodyValues: 10_000,
 };
 
 /** Upper bounds of `QueryLimits`: databases limit the depth of a statement. */
@@ -38,7 +44,18 @@ export const MOST_OF_QUERY: QueryLimits = {
   groupRelated: 20,
   groupDepth: 20,
   groupLength: 10_000,
+  bodyBytes: 4 * 1024 * 1024,
+  bodyValues: 10_000,
 };
+
+/** Parameters of different names in the body of a QUERY. */
+export const BODY_PARAMETERS = 1000;
+
+/** Characters of a parameter in the body of a QUERY, unless it is a list of values: as many as fit into a URL. */
+export const BODY_PARAMETER_LENGTH = 8000;
+
+/** Characters of the header `Link` in the response to a QUERY: clients limit their headers. */
+export const MAX_LINK_HEADER = 8000;
 
 /** Bytes of a body, if the application has no body parser of its own. */
 export const BODY_BYTES = 100 * 1024;

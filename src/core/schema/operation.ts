@@ -50,6 +50,12 @@ export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTION
 
 export type Method = (typeof METHODS)[number];
 
+/** Reads a list with its parameters as the body (RFC 10008), where a URL allows it: in place of GET, and never of an action. */
+export const QUERY_METHOD = 'QUERY';
+
+/** The media type of the parameters in the body of a QUERY. */
+export const QUERY_MEDIA_TYPE = 'application/x-www-form-urlencoded';
+
 /** Whether the interface supports this HTTP method. */
 export function isSupportedMethod(method: string): method is Method {
   return (METHODS as readonly string[]).includes(method);

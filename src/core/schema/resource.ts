@@ -70,6 +70,8 @@ export interface Resource extends ResourceSchema {
   readonly trash: Trash | undefined;
   /** Whether PATCH of one object takes merge patches. */
   readonly mergePatch: boolean;
+  /** Whether lists are also read by QUERY. */
+  readonly queryMethod: boolean;
 }
 
 /** The views of a model on its deleted objects, which have the date of their deletion. */

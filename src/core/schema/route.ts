@@ -1,6 +1,7 @@
 import { JSON_MEDIA_TYPE, MERGE_PATCH_MEDIA_TYPE } from '../contracts/renderer.js';
 import type { Json } from '../errors/rest-exception.js';
 import type { RouteAction } from './action.js';
+import { QUERY_METHOD, servedMethod } from './operation.js';
 import type { Method, Operation } from './operation.js';
 import type { ToManyRelation } from './relation.js';
 import type { Resource } from './resource.js';
@@ -27,6 +28,8 @@ export interface Route {
   readonly actions: ReadonlyMap<Method, RouteAction>;
   /** The last segment of an action's path. */
   readonly segment?: string;
+  /** Whether QUERY reads its list, as GET does. */
+  readonly queryable: boolean;
   /** The value of `Allow`. */
   readonly allow: string;
   /** `polls-question-list`; for a nested one `question-choices-list` (contract 9.3). */
@@ -39,6 +42,11 @@ export function patchTypesOf({ kind, resource, operations, actions }: Route): re
   return resource.mergePatch && isOfOne && operations.has('PATCH') && !actions.has('PATCH')
     ? [JSON_MEDIA_TYPE, MERGE_PATCH_MEDIA_TYPE]
     : [JSON_MEDIA_TYPE];
+}
+
+/** The method by which a handler of this URL is looked up: GET for HEAD, and for a QUERY of its list. */
+export function servedBy({ queryable }: Route, method: string): Method {
+  return queryable && method === QUERY_METHOD ? 'GET' : servedMethod(method);
 }
 
 /** The keys in a URL, in the types of their columns. */

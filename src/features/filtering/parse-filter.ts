@@ -109,7 +109,7 @@ export function holdsList(term: FilterTerm): boolean {
 /** Parses the text of a parameter into a condition, or django-filter's error messages. */
 export function parseTerm(text: string, term: FilterTerm, context: FilterContext): Outcome<PlacedCondition> {
   if (term.kind === 'custom') return parseCustom(text, term, context);
-  const outcome = parseField(text, term, context.resource.queryLimits.values);
+  const outcome = parseField(text, term, context.maxValues ?? context.resource.queryLimits.values);
   if (outcome.errors) return outcome;
   if (term.isMany && term.lookup === 'isnull') {
     const isNull = outcome.value.kind === 'compare' && outcome.value.value === true;

@@ -5,7 +5,7 @@ import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import { conjunction, ownKey } from '../../core/query/condition.js';
+import { conjunction, mapComparisons, ownKey } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { ListPlan } from '../../core/query/plan.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
@@ -133,17 +133,40 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
     const parameters = foldLists(given, resource);
     rejectUnknownParameters(parameters, resource, 'list');
     rejectUnknownFilters(parameters, resource, (context.selectedFrom ?? resource).fieldsByName);
-    return runFilterBackends(
+    const found = runFilterBackends(
       resource.backends,
       {
         resource,
         parameters,
         values: (name) => parameterValues(name, parameters),
         actor: context.actor,
+        maxValues: context.isQuery ? resource.queryLimits.bodyValues : undefined,
       },
       [],
     );
+    return context.isQuery ? mapMaybe(found, (results) => limitValues(results, resource)) : found;
   });
+}
+
+/** All values of a QUERY are parameters of one statement, of which databases limit the number. Throws 400. */
+function limitValues(results: readonly FilterResult[], resource: Resource): readonly FilterResult[] {
+  const { values, bodyValues } = resource.queryLimits;
+  const resolved = results.map((result) => ({ ...result, rows: resolveFilterRows(result, resource) }));
+  const count = resolved.reduce((sum, { rows }) => sum + countValues(rows), 0);
+  if (count > bodyValues)
+    throw InvalidInput.ofNoField(`Ensure there are no more than ${bodyValues} values in all.`);
+  // A statement that long is unlikely to repeat.
+  return count > values ? [...resolved, { oneOff: true }] : resolved;
+}
+
+function countValues(condition: Condition): number {
+  let count = 0;
+  mapComparisons(condition, (each) => {
+    if (each.kind === 'related') count += countValues(each.condition);
+    else if (each.kind === 'compare' && Array.isArray(each.value)) count += each.value.length;
+    return each;
+  });
+  return count;
 }
 
 /** Backends that do not change a list without parameters. A subclass may. */

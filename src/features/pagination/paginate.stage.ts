@@ -12,8 +12,8 @@ import type {
 } from '../../core/contracts/pagination.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, PageOf } from '../../core/data-adapter.js';
-import { InvalidPage } from '../../core/errors/http-exceptions.js';
-import { COUNTED_ROWS } from '../../core/schema/limits.js';
+import { InvalidInput, InvalidPage } from '../../core/errors/http-exceptions.js';
+import { COUNTED_ROWS, MAX_LINK_HEADER } from '../../core/schema/limits.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { PagePlan, CountPlan, ListPlan } from '../../core/query/plan.js';
@@ -32,6 +32,8 @@ interface PageToRead {
   readonly context: PageContext;
   /** Undefined where the page's own statement counts. */
   readonly count: CountResult | undefined;
+  /** The most characters of the header `Link`; undefined where the URL of the request limits them. */
+  readonly maxLink: number | undefined;
 }
 
 export interface PageServices {
@@ -102,6 +104,7 @@ function planRequestedPage(
           plan,
           request,
           count,
+          maxLink: context.isQuery ? MAX_LINK_HEADER : undefined,
           context: {
             parameters,
             get place() {
@@ -156,13 +159,13 @@ async function readExpanded(
 
 function presentPage(
   page: PageOf<unknown>,
-  { plan, request, count, context }: PageToRead,
+  { plan, request, count, context, maxLink = Infinity }: PageToRead,
   pagination: Pagination,
 ): PageResponse {
   const { before, after } = plan.edges
     ? neighbours(page, plan.from)
     : { before: undefined, after: undefined };
-  return pagination.present(
+  const response = pagination.present(
     {
       size: page.size,
       limit: plan.limit,
@@ -174,6 +177,17 @@ function presentPage(
     },
     context,
   );
+  return (response.headers?.Link?.length ?? 0) > maxLink ? withoutLinks(response) : response;
+}
+
+/** Throws 400 for a page beside others: without its links, it would be taken for the last one. */
+function withoutLinks({ headers = {}, ...response }: PageResponse): PageResponse {
+  const { Link = '', ...others } = headers;
+  if (/; rel="(next|prev)"/.test(Link))
+    throw InvalidInput.ofNoField(
+      'There are more pages than this one, and the parameters are too many for the header with their links.',
+    );
+  return { ...response, headers: others };
 }
 
 /** The positions of the previous and the next page. An empty page is at the requested position. */

@@ -2,7 +2,7 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 import type { RouteAction } from '../../core/schema/action.js';
-import { isReading, servedMethod, TRASH_OPERATION_OF } from '../../core/schema/operation.js';
+import { isReading, QUERY_METHOD, servedMethod, TRASH_OPERATION_OF } from '../../core/schema/operation.js';
 import type { Route } from '../../core/schema/route.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { grantRelatedKeys } from './grant-related-keys.js';
@@ -53,9 +53,10 @@ export function authorize(route: Route, { rules, challenge }: AuthorizeOptions):
  * it for other methods; a restoration is a change of a deleted object, and a purge its deletion.
  */
 export function requiredMethod(
-  { kind, operations }: Pick<Route, 'kind' | 'operations'>,
+  { kind, operations, queryable }: Pick<Route, 'kind' | 'operations' | 'queryable'>,
   method: string,
 ): string {
+  if (queryable && method === QUERY_METHOD) return 'GET';
   if (isReading(method)) return method;
   if (operations.get('POST') === 'purge') return 'DELETE';
   return kind === 'object-action' ? 'PATCH' : method;

@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { MOST_OF_QUERY } from '../../core/schema/limits.js';
+import { QUERY_METHOD } from '../../core/schema/operation.js';
 import { parseContentCoding, toText } from '../read-body.js';
 
 const UTF8_CHECK = Symbol('restify.utf8');
 const CHUNKS = Symbol('restify.chunks');
+const QUERY_BYTES = Symbol('restify.queryBytes');
 
 /**
  * A request whose body is checked, created at the first chunk that is not valid UTF-8 by itself; most bodies have none.
@@ -14,6 +17,7 @@ interface CheckedRequest extends IncomingMessage {
   [UTF8_CHECK]?: Utf8Check;
   /** The chunks of the body, not copied; undefined once they are not kept. */
   [CHUNKS]?: Buffer[] | undefined;
+  [QUERY_BYTES]?: number;
 }
 
 /** A stream without a reader keeps less than this: more is only consumed, after the response. */
@@ -38,7 +42,8 @@ export function checkBodyText(application: unknown): void {
     request,
     'push',
     function (this: CheckedRequest, chunk: unknown, encoding?: BufferEncoding): boolean {
-      if (
+      if (Buffer.isBuffer(chunk) && this.method === QUERY_METHOD) addQueryChunk(this, chunk);
+      else if (
         Buffer.isBuffer(chunk) &&
         isJsonText(this) &&
         parseContentCoding(this.headers['content-encoding']) === 'identity'
@@ -85,6 +90,29 @@ function isJsonText({ headers }: IncomingMessage): boolean {
     /^\s*application\/json\s*(;|$)/i.test(type) &&
     (!/;\s*charset/i.test(type) || /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type))
   );
+}
+
+/** Keeps the body of a QUERY, which parsers of the application reject beyond their limit, and read in their own way. */
+function addQueryChunk(request: CheckedRequest, chunk: Buffer): void {
+  const chunks = CHUNKS in request ? request[CHUNKS] : (request[CHUNKS] = []);
+  chunks?.push(chunk);
+  const bytes = (request[QUERY_BYTES] ?? 0) + chunk.length;
+  request[QUERY_BYTES] = bytes;
+  if (bytes > MOST_OF_QUERY.bodyBytes) request[CHUNKS] = undefined;
+}
+
+/** The bytes of a QUERY as they were sent, whoever has read it: `too-large` beyond every limit, undefined if they are not known. */
+export async function readQueryBytes(request: CheckedRequest): Promise<Buffer | 'too-large' | undefined> {
+  if (!request.readableEnded && !request.destroyed)
+    await new Promise<void>((resolve) => {
+      for (const event of ['end', 'close', 'error']) request.once(event, resolve);
+      request.resume();
+    });
+  // Undefined for a client that has disconnected: a part of a body is not read for all of it.
+  if (!(CHUNKS in request) || !request.complete) return undefined;
+  const chunks = request[CHUNKS];
+  request[CHUNKS] = undefined;
+  return chunks ? Buffer.concat(chunks) : 'too-large';
 }
 
 /** The text of a body that a parser has read, once; undefined if it is not known. */

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { MERGE_PATCH_MEDIA_TYPE } from '../../core/contracts/renderer.js';
-import { BODY_BYTES } from '../../core/schema/limits.js';
+import { BODY_BYTES, MOST_OF_QUERY } from '../../core/schema/limits.js';
+import { QUERY_METHOD } from '../../core/schema/operation.js';
 import { isJsonLike } from '../../request/application-body.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import { isJsonType } from '../../request/request-input.js';
@@ -17,7 +19,7 @@ import {
 import { getHeader, hasClientCertificate, removeOrigin } from '../server-exchange.js';
 import type { ServerExchange } from '../server-exchange.js';
 import { isAborted, writeResponse, setContractHeaders } from '../write-response.js';
-import { hasInvalidText, takeBodyText } from './express-body-text.js';
+import { hasInvalidText, readQueryBytes, takeBodyText } from './express-body-text.js';
 
 /** The properties of Express's request that are used, in addition to Node's. */
 interface ExpressRequest extends IncomingMessage {
@@ -132,6 +134,7 @@ class ExpressExchange implements ServerExchange {
   }
 
   async body(): Promise<ReceivedBody> {
+    if (this.method === QUERY_METHOD && hasBody(this.raw)) return (this.unparsed ??= readQueryBody(this.raw));
     const parsed = getParsedBody(this.raw);
     if (!parsed) return (this.unparsed ??= readUnparsedBody(this.raw));
     return Buffer.isBuffer(this.raw.body) ? decodeText(this.raw.body) : parsed;
@@ -188,8 +191,17 @@ async function readUnparsedBody(request: ExpressRequest): Promise<ReceivedBody> 
   const type = request.headers['content-type'];
   if (isJsonType(type)) return parseReadText(request, body.text);
   return isJsonType(type, MERGE_PATCH_MEDIA_TYPE)
-    ? { kind: 'unsupported', patch: body.text }
+    ? { kind: 'unsupported', text: body.text }
     : { kind: 'unsupported' };
+}
+
+/** The text of a QUERY, whatever a parser of the application has made of it. */
+async function readQueryBody(request: ExpressRequest): Promise<ReceivedBody> {
+  const bytes = await readQueryBytes(request);
+  if (bytes === undefined) return { kind: 'unsupported' };
+  return bytes === 'too-large'
+    ? { kind: 'too-large' }
+    : readDecodedBody(Readable.from([bytes], { objectMode: false }), request, MOST_OF_QUERY.bodyBytes);
 }
 
 /** Parses a body that no parser of the application has read, so that its methods get it, too. */

@@ -16,6 +16,7 @@ import {
   unknownRoutes,
 } from '../../internals/express.js';
 import type { ExpressLayer } from '../../internals/express.js';
+import { QUERY_METHOD } from '../../core/schema/operation.js';
 import { findHandlerKind } from '../handler-kind.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
 import { GeneratedRoutes } from '../http-platform.js';
@@ -80,7 +81,8 @@ function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): vo
   });
   adapter.use(
     createErrorMiddleware((error, { request, response, next }) => {
-      dropBodyText(request);
+      // Of a QUERY it is read in spite of the error.
+      if (request.method !== QUERY_METHOD) dropBodyText(request);
       if (!isBodyError(error) || !server.isGenerated(getExpressExchange(request, response))) {
         next(error);
         return;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { MERGE_PATCH_MEDIA_TYPE } from '../../core/contracts/renderer.js';
-import { isSupportedMethod } from '../../core/schema/operation.js';
+import { MOST_OF_QUERY } from '../../core/schema/limits.js';
+import { isSupportedMethod, QUERY_METHOD } from '../../core/schema/operation.js';
 import type { ReceivedBody } from '../../request/http-exchange.js';
 import { isJsonType } from '../../request/request-input.js';
 import { hasUnannouncedBody, readDecodedBody } from '../read-body.js';
@@ -41,13 +42,14 @@ export function createDeferringParser(
   return (request, payload, done) => {
     const raw: ParsedRequest = request.raw;
     restoreContentType(raw);
-    void readDecodedBody(payload, raw, limit).then((received) => {
+    const isQuery = raw.method === QUERY_METHOD;
+    void readDecodedBody(payload, raw, isQuery ? MOST_OF_QUERY.bodyBytes : limit).then((received) => {
       let body: ReceivedBody = received;
-      if (received.kind === 'text') {
+      if (received.kind === 'text' && !isQuery) {
         const type = raw.headers['content-type'];
         if (isJsonType(type)) body = parseText(received.text);
         else if (isJsonType(type, MERGE_PATCH_MEDIA_TYPE))
-          body = { kind: 'unsupported', patch: received.text };
+          body = { kind: 'unsupported', text: received.text };
         else body = { kind: 'unsupported' };
       }
       raw[RECEIVED_BODY] = body;
@@ -122,8 +124,8 @@ export function createUnannouncedParser(instance: FastifyInstance): NonNullable<
 /** Fastify rejects an unsupported media type before any parser. */
 function hideContentType(request: ParsedRequest): void {
   const type = request.headers['content-type'];
-  // Fastify rejects a QUERY without a media type; the method is not served at all.
-  if (type === undefined || request.method === 'QUERY') return;
+  // Fastify rejects a QUERY without a media type.
+  if (type === undefined || request.method === QUERY_METHOD) return;
   request[HIDDEN_CONTENT_TYPE] = type;
   // Not deleted: V8 keeps an object from which a property was deleted in a slower form.
   request.headers['content-type'] = undefined;
@@ -137,8 +139,8 @@ function restoreContentType(request: ParsedRequest): void {
 type HandleError = NonNullable<FastifyRoute['errorHandler']>;
 
 /**
- * Handles a request whose method is not served although Fastify rejects its body, such as a QUERY without content: 405 has
- * precedence. Passes other errors on.
+ * Handles a request whose method is not served although Fastify rejects its body, and a QUERY, whose errors are those of this
+ * package: 401, 403, 404 and 405 have precedence. Passes other errors on.
  */
 export function ignoreBodiesOfUnserved(handle: FastifyHandler, handleError: HandleError): HandleError {
   return (error, request, reply) => {

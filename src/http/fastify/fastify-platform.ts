@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import type { IncomingMessage, ServerResponse, Server } from 'node:http';
 import { ShuttingDown } from '../../core/errors/http-exceptions.js';
-import { isSupportedMethod, servedMethod } from '../../core/schema/operation.js';
+import { isSupportedMethod, QUERY_METHOD, servedMethod } from '../../core/schema/operation.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
 import type { RestServer } from '../rest-server.js';
 import type { ServerExchange } from '../server-exchange.js';
@@ -100,7 +100,9 @@ function deriveConstraint(request: IncomingMessage, server: RestServer): string 
   if (!target) return undefined;
   escapeMalformedUrls(request);
   if (target.kind === 'unmatched') return 'unmatched';
-  if (!isSupportedMethod(exchange.method)) return 'unserved';
+  const { queryable } = target.match.route;
+  if (!isSupportedMethod(exchange.method) && !(queryable && exchange.method === QUERY_METHOD))
+    return 'unserved';
   return target.match.route.actions.has(servedMethod(exchange.method)) ? 'action' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { isSupportedMethod, METHODS } from '../../core/schema/operation.js';
+import { isSupportedMethod, METHODS, QUERY_METHOD } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route, RouteMatch } from '../../core/schema/route.js';
 import { decodedSegment } from '../../core/values/keys.js';
@@ -103,10 +103,11 @@ export class FastifyRoutes {
   }
 
   private registerModels(child: FastifyInstance): void {
+    const isQueried = this.server.apis.some(({ routes }) => routes.some(({ queryable }) => queryable));
     for (const { urls, mounted } of this.listModelUrls())
       this.registerDispatcher(child, mounted, {
         urls,
-        methods: METHODS,
+        methods: isQueried ? [...METHODS, QUERY_METHOD] : METHODS,
         constraint: {},
         errorHandler: this.handleError,
       });

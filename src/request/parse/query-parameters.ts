@@ -106,10 +106,12 @@ function mayHoldLists(parameters: ReadonlyMap<string, string>): boolean {
 }
 
 function fold(parameters: ReadonlyMap<string, string>, lists: Lists): ReadonlyMap<string, string> {
-  const values = new Map<string, readonly string[]>();
+  const values = new Map<string, string[]>();
   for (const given of parameters.keys()) {
     const name = plainName(given, lists);
-    values.set(name, [...(values.get(name) ?? []), ...parameterValues(given, parameters)]);
+    const known = values.get(name);
+    if (known) for (const value of parameterValues(given, parameters)) known.push(value);
+    else values.set(name, [...parameterValues(given, parameters)]);
   }
   return parametersFrom(
     new Map([...values].map(([name, each]) => [name, folded(each, lists.kinds.get(name))] as const)),
@@ -125,6 +127,12 @@ function listsOf(resource: Resource): Lists {
     ]),
     isRead: (name) => backends.some((backend) => backend.parameters?.(resource).includes(name)),
   };
+}
+
+/** Whether a parameter, with brackets or without, is a list of values. */
+export function valueLists(resource: Resource): (name: string) => boolean {
+  const lists = listsOf(resource);
+  return (name) => lists.kinds.get(plainName(name, lists)) === 'values';
 }
 
 function namesOfShape(shape: Resource['shape']): ReadonlyMap<string, ListKind> {
