@@ -1,5 +1,6 @@
-// Bundles the package: dist/index.js (ESM) and dist/index.cjs (CommonJS), their types in index.d.ts and index.d.cts, and
-// dist/page-assets.cjs, the browsable page, which both load when it is needed (scripts/build-ui.mjs has made it).
+// Bundles the package: dist/package.cjs, all code as one function of the peer dependencies, which dist/index.js (ESM, by
+// dist/load-package.cjs) and dist/index.cjs (CommonJS) call with the peers that they import; their types in index.d.ts and index.d.cts; and
+// dist/page-assets.cjs, the browsable page, which is loaded when it is needed (scripts/build-ui.mjs has made it).
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,21 +38,28 @@ const LAYOUT = { minifyWhitespace: true, minifySyntax: true, lineLimit: 2000 };
 /**
  * The top-level functions and classes that the bundle names differently than the source, because another file has the name, or
  * because the class refers to itself: `[identifier, name]`. esbuild's own `keepNames` restores the names of all functions, also of
- * those that a request creates, which takes time in each request: its output is only read here.
+ * those that a request creates, which takes time in each request: its output is only read here. Also the names of all exports.
  */
-async function findRenamed() {
-  const { outputFiles } = await build({ ...OPTIONS, format: 'esm', keepNames: true, write: false });
-  const names = [];
+async function findNames() {
+  const output = await build({
+    ...OPTIONS,
+    format: 'esm',
+    keepNames: true,
+    metafile: true,
+    outfile: 'dist/index.js',
+    write: false,
+  });
+  const renamed = [];
   let current;
-  for (const line of outputFiles[0].text.split('\n')) {
+  for (const line of output.outputFiles[0].text.split('\n')) {
     const [, called, name] = /^__name\(([\w$]+), "([\w$]+)"\);$/.exec(line) ?? [];
-    if (called !== name) names.push([called, name]);
+    if (called !== name) renamed.push([called, name]);
     const [, variable, inner = variable] = /^var ([\w$]+) = class(?: (?!extends )([\w$]+))?/.exec(line) ?? [];
     if (variable !== undefined) current = { variable, inner };
     const [, ofClass] = /^ {4}__name\(this, "([\w$]+)"\);$/.exec(line) ?? [];
-    if (ofClass !== undefined && ofClass !== current.inner) names.push([current.variable, ofClass]);
+    if (ofClass !== undefined && ofClass !== current.inner) renamed.push([current.variable, ofClass]);
   }
-  return names;
+  return { renamed, exported: output.metafile.outputs['dist/index.js'].exports };
 }
 
 function restoreNames(names) {
@@ -94,25 +102,70 @@ function describeExportsOnly(types) {
     .join('');
 }
 
+/** The bundle without imports of peers: `require("x")` and `import("x")` become members of the arguments. Also the names of both. */
+function acceptPeers(bundle) {
+  const peers = new Set();
+  const optionalPeers = new Set();
+  const body = bundle
+    .replace(/\brequire\("(?!node:|\.)([^"]+)"\)/g, (_, name) => {
+      peers.add(name);
+      return `peers[${JSON.stringify(name)}]`;
+    })
+    .replace(/\bimport\("(?!\.)([^"]+)"\)/g, (_, name) => {
+      optionalPeers.add(name);
+      return `optionalPeers[${JSON.stringify(name)}]()`;
+    })
+    // `import()` of CommonJS in CommonJS needs a flag of Node in Jest.
+    .replace('import("./page-assets.cjs")', 'Promise.resolve().then(()=>require("./page-assets.cjs"))');
+  // In parentheses the function is compiled with the file, not parsed once more when it is called.
+  const text = `"use strict";module.exports=(function(peers,optionalPeers){var module={exports:{}};${body}\nreturn module.exports});\n`;
+  return { text, peers: [...peers], optionalPeers: [...optionalPeers] };
+}
+
+const quote = (text) => JSON.stringify(text);
+
+/** Between `index.js` and `package.cjs`: of a CommonJS module that ESM imports, Node reads all text for names of exports, which takes three times as long as to run it. */
+const LOAD_PACKAGE = `'use strict';\nexports.createPackage = (peers, optionalPeers) => require('./package.cjs')(peers, optionalPeers);\n`;
+
+function writeEsmEntry({ peers, optionalPeers }, names) {
+  return [
+    `import { createPackage } from './load-package.cjs';`,
+    ...peers.map((name, index) => `import * as peer${index} from ${quote(name)};`),
+    `export const {\n${names.join(',\n')}\n} = createPackage({\n${peers.map((name, index) => `${quote(name)}: peer${index},`).join('\n')}\n}, {`,
+    ...optionalPeers.map((name) => `${quote(name)}: () => import(${quote(name)}),`),
+    `});\n`,
+  ].join('\n');
+}
+
+/** Optional peers are required, not imported: Jest has `import()` in CommonJS only with a flag of Node. */
+function writeCommonJsEntry({ peers, optionalPeers }, names) {
+  return [
+    `'use strict';`,
+    `const createPackage = require('./package.cjs');`,
+    `const toNamespace = (loaded) => (loaded.__esModule ? loaded : { ...loaded, default: loaded });`,
+    `module.exports = createPackage({`,
+    ...peers.map((name) => `${quote(name)}: require(${quote(name)}),`),
+    `}, {`,
+    ...optionalPeers.map((name) => `${quote(name)}: async () => toNamespace(require(${quote(name)})),`),
+    `});`,
+    `// The names of the exports, for \`import\` of this file.`,
+    `0 && (module.exports = {\n${names.join(',\n')}\n});\n`,
+  ].join('\n');
+}
+
 mkdirSync(join(root, 'dist'), { recursive: true });
-const footer = { js: restoreNames(await findRenamed()) };
-await Promise.all([
-  build({ ...OPTIONS, ...LAYOUT, footer, format: 'esm', outfile: 'dist/index.js' }),
-  build({
-    ...OPTIONS,
-    ...LAYOUT,
-    footer,
-    format: 'cjs',
-    outfile: 'dist/index.cjs',
-    // `require` in place of `import()`, which Jest has in CommonJS only with a flag of Node.
-    supported: { 'dynamic-import': false },
-  }),
+const { renamed, exported } = await findNames();
+const [{ outputFiles }] = await Promise.all([
+  build({ ...OPTIONS, ...LAYOUT, footer: { js: restoreNames(renamed) }, format: 'cjs', write: false }),
   bundleTypes(),
 ]);
-for (const name of ['index.js', 'index.cjs']) {
-  // esbuild escapes texts, but not regular expressions.
-  const [found] = /[^\0-\x7f].*/.exec(readFileSync(join(root, 'dist', name), 'utf8')) ?? [];
-  if (found !== undefined)
-    throw new Error(`dist/${name} is not ASCII, which doubles its size in memory: ${found}`);
-}
+const bundle = acceptPeers(outputFiles[0].text);
+// esbuild escapes texts, but not regular expressions.
+const [found] = /[^\0-\x7f].*/.exec(bundle.text) ?? [];
+if (found !== undefined)
+  throw new Error(`dist/package.cjs is not ASCII, which doubles its size in memory: ${found}`);
+writeFileSync(join(root, 'dist/package.cjs'), bundle.text);
+writeFileSync(join(root, 'dist/load-package.cjs'), LOAD_PACKAGE);
+writeFileSync(join(root, 'dist/index.js'), writeEsmEntry(bundle, exported));
+writeFileSync(join(root, 'dist/index.cjs'), writeCommonJsEntry(bundle, exported));
 copyFileSync(join(root, 'ui/assets.cjs'), join(root, 'dist/page-assets.cjs'));

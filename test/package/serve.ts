@@ -18,6 +18,8 @@ export async function expectToServe(
     cwd: app,
     env: environmentOutside(),
     stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own: `npx` and Yarn pass no signal on to the process that they start.
+    detached: true,
   });
   try {
     const client = new Client(await portOf(server));
@@ -30,7 +32,7 @@ export async function expectToServe(
     expect((await client.get('/rest/v1/blog/post/?title=Hello')).json).toEqual([{ id: 1, title: 'Hello' }]);
     expect((await client.get('/rest/v1/blog/post/2/')).status).toBe(404);
   } finally {
-    server.kill('SIGTERM');
+    if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGTERM');
   }
 }
 
