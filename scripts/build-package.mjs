@@ -116,7 +116,10 @@ function acceptPeers(bundle) {
       return `optionalPeers[${JSON.stringify(name)}]()`;
     })
     // `import()` of CommonJS in CommonJS needs a flag of Node in Jest.
-    .replace('import("./page-assets.cjs")', 'Promise.resolve().then(()=>require("./page-assets.cjs"))');
+    .replace(
+      'import("./page-assets.cjs")',
+      'Promise.resolve().then(()=>({default:require("./page-assets.cjs")}))',
+    );
   // In parentheses the function is compiled with the file, not parsed once more when it is called.
   const text = `"use strict";module.exports=(function(peers,optionalPeers){var module={exports:{}};${body}\nreturn module.exports});\n`;
   return { text, peers: [...peers], optionalPeers: [...optionalPeers] };
