@@ -127,7 +127,8 @@ if (!existsSync(join(site, 'node_modules'))) run('npm', ['ci']);
 rmSync(pages, { recursive: true, force: true });
 rmSync(out, { recursive: true, force: true });
 const documents = readDocuments();
-for (const [path, text] of documents) write(join(pages, path), nameExamples(text));
+for (const [path, text] of documents)
+  write(join(pages, path), nameExamples(text, !path.startsWith('docs/reference/')));
 describeExports();
 documents.set(API_PAGE, readFileSync(join(pages, API_PAGE), 'utf8'));
 verifyNavigation();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { scaffoldingOf } from './scaffolding.mjs';
 
 const { repository, branch } = JSON.parse(
   readFileSync(fileURLToPath(new URL('../scripts/publication.json', import.meta.url)), 'utf8'),
@@ -9,6 +10,19 @@ const BLOB = `${repository}/blob/${branch}`;
 
 /** The documents in the root of the project that are pages of the site, beside its first page, README.md. */
 export const ROOT_PAGES = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+
+/** The groups of pages that are read, with their limits in words; the others are for looking things up. */
+export const EVERYDAY = {
+  Start: 5500,
+  Guides: 15_000,
+  Recipes: 3000,
+  'Opt-in': 3500,
+  Operate: 2800,
+  FAQ: 900,
+};
+
+/** The words of all of them. */
+export const EVERYDAY_WORDS = 30_000;
 
 /** Where the reference of all exports is. */
 export const API_PAGE = 'api/index.md';
@@ -29,12 +43,24 @@ export function linkPages(path, text, documents) {
   );
 }
 
-/** Shows the name of a file as the title of its example, and not as a comment in it. */
-export function nameExamples(text) {
-  return text.replace(
-    /^```ts\n\/\/ (?:example|refused): (\S+)\n([^]*?^```)/gm,
-    (_, file, code) => `::: code-group\n\n\`\`\`ts [${file}]\n${code}\n\n:::`,
-  );
+/** Shows the name of a file as the title of its example. On pages that are read, a second tab has what it leaves out, or the form for Jest. */
+export function nameExamples(text, isRead) {
+  return text.replace(/^```ts\n\/\/ (?:example|refused): (\S+)\n([^]*?)^```/gm, (_, file, code) => {
+    const tabs = [[file, code], ...(isRead ? moreTabs(code) : [])];
+    return `::: code-group\n\n${tabs.map(toTab).join('\n\n')}\n\n:::`;
+  });
+}
+
+function toTab([title, code]) {
+  return `\`\`\`ts [${title}]\n${code}\`\`\``;
+}
+
+function moreTabs(code) {
+  if (code.includes("from 'vitest'"))
+    return [['with Jest', code.replace("from 'vitest'", "from '@jest/globals'")]];
+  const { before, behind } = scaffoldingOf(code);
+  const lines = [...before, ...(behind.length > 0 ? ['', '// …', ...behind] : [])];
+  return lines.length > 0 ? [['imports and module', `${lines.join('\n')}\n`]] : [];
 }
 
 function relativeTo(path, target) {
@@ -61,7 +87,7 @@ export function navigationOf(readme) {
     }),
   );
   groups
-    .at(-1)
+    .find(({ text }) => text === 'Reference')
     ?.items.unshift({ text: 'API reference', path: API_PAGE, about: 'each export of the package' });
   return { title, groups };
 }
@@ -75,4 +101,9 @@ function pagesOf(item) {
     path: link.replace(`${BLOB}/`, ''),
     about: links.length === 1 ? about.replace(/\s+/g, ' ').trim() : '',
   }));
+}
+
+/** The words of a text, its code included: what stands between spaces and has a letter or a digit. */
+export function countWords(text) {
+  return text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { createCssVariablesTheme } from 'shiki';
 import { defineConfig } from 'vitepress';
-import { navigationOf } from '../pages.mjs';
+import { EVERYDAY, navigationOf } from '../pages.mjs';
 
 const { title, groups } = navigationOf(
   readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8'),
@@ -11,6 +12,30 @@ function linkOf(path) {
   return `/${path.replace(/(?:index)?\.md$/, '')}`;
 }
 
+function isEveryday({ text }) {
+  return text in EVERYDAY;
+}
+
+/** The pages for looking things up have a side bar of their own. */
+const LOOKED_UP = [
+  '/docs/reference/',
+  '/docs/contract',
+  '/docs/glossary',
+  '/docs/decisions/',
+  '/api/',
+  '/ARCHITECTURE',
+  '/CHANGELOG',
+  '/CONTRIBUTING',
+  '/SECURITY',
+];
+
+function itemsOf(isShown) {
+  return groups.filter(isShown).map(({ text, items }) => ({
+    text,
+    items: items.map(({ text: name, path }) => ({ text: name, link: linkOf(path) })),
+  }));
+}
+
 export default defineConfig({
   title,
   description: 'REST interfaces from decorated TypeORM entities',
@@ -18,6 +43,10 @@ export default defineConfig({
   cacheDir: '.vitepress/cache',
   cleanUrls: false,
   lastUpdated: false,
+  // The data of all pages once, and not in each.
+  metaChunk: true,
+  // One colour for each token, which theme/style.css has for the light and the dark page.
+  markdown: { theme: createCssVariablesTheme({ variablePrefix: '--code-' }) },
   themeConfig: {
     search: {
       provider: 'local',
@@ -29,12 +58,12 @@ export default defineConfig({
     outline: [2, 3],
     nav: [
       { text: 'Quick start', link: '/docs/quick-start' },
-      { text: 'Contract', link: '/docs/contract' },
+      { text: 'Reference', link: '/docs/reference/declaring' },
       { text: 'API', link: '/api/' },
     ],
-    sidebar: groups.map(({ text, items }) => ({
-      text,
-      items: items.map(({ text: name, path }) => ({ text: name, link: linkOf(path) })),
-    })),
+    sidebar: {
+      '/': [...itemsOf(isEveryday), { text: 'Reference', link: '/docs/reference/declaring' }],
+      ...Object.fromEntries(LOOKED_UP.map((path) => [path, itemsOf((group) => !isEveryday(group))])),
+    },
   },
 });

@@ -88,6 +88,9 @@ interface ParsedWords {
   body?: string;
 }
 
+/** Between the parts of a form. */
+const BOUNDARY = 'part';
+
 const OPTIONS: Readonly<Record<string, (curl: ParsedWords, words: string[]) => void>> = {
   '-s': () => undefined,
   '-i': (curl) => {
@@ -98,6 +101,15 @@ const OPTIONS: Readonly<Record<string, (curl: ParsedWords, words: string[]) => v
   },
   '-d': (curl, words) => {
     curl.body = words.shift() ?? '';
+  },
+  // A form with one part, whose content stands in the command: `name=content;filename=a.txt`.
+  '-F': (curl, words) => {
+    const [, name = '', content = '', filename] =
+      /^(\w+)=([^;]*)(?:;filename=(\S+))?$/.exec(words.shift() ?? '') ?? [];
+    const file = filename === undefined ? '' : `; filename="${filename}"`;
+    const disposition = `Content-Disposition: form-data; name="${name}"${file}`;
+    curl.headers['content-type'] = `multipart/form-data; boundary=${BOUNDARY}`;
+    curl.body = [`--${BOUNDARY}`, disposition, '', content, `--${BOUNDARY}--`, ''].join('\r\n');
   },
   '-w': (curl, words) => {
     curl.format = words.shift() ?? '';

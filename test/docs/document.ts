@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { wholeExample } from '../../site/scaffolding.mjs';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -19,7 +20,7 @@ export interface ShownCall {
   readonly shown: string;
 }
 
-/** A `ts` block whose first line is `// example: <file>`. */
+/** A `ts` block whose first line is `// example: <file>`; its source has the imports and the module that the block leaves out. */
 export interface Example {
   readonly kind: 'example';
   readonly line: number;
@@ -81,30 +82,14 @@ function partsOf(blocks: readonly Block[]): readonly Part[] {
     if (block.language !== 'ts') return [];
     const [, kind, file] = /^\/\/ (example|refused): (\S+)\n/.exec(block.text) ?? [];
     if (kind === undefined || file === undefined) return [];
-    const source = withImports(block.text);
+    // Documents show Vitest, whose functions are those of Jest by the same names.
+    const source = wholeExample(block.text).replace("from 'vitest'", "from '@jest/globals'");
     if (kind === 'example') return [{ kind, line: block.line, file, source }];
     const next = blocks[index + 1];
     if (next?.language !== 'text')
       throw new Error(`The refused example of line ${block.line} shows no message`);
     return [{ kind: 'refused', line: block.line, file, source, message: next.text }];
   });
-}
-
-/** What a block that imports nothing may use. */
-const PRELUDE = [
-  `import { Restify, restify, RestifyModule, FieldFilter, SearchFilter, OrderingFilter, ModelSerializer, and, or, not, where, InvalidInput } from 'nestjs-restify';`,
-  `import { allow, AllowAny, basic, guard, IsAuthenticated, timingSafeEqual, strategy } from 'nestjs-restify';`,
-  `import type { FilterBackend, Grant, Permission, FilterContext, FilterResult, ParseContext, ParsedBody, RepresentContext, Representation, Row } from 'nestjs-restify';`,
-  `import { Action, MANY_TO_MANY_LIST_ACTION, NestedAction, ONE_TO_MANY_LIST_ACTION, Pk, ResourceController, RestifyController } from 'nestjs-restify';`,
-  `import { Get, Injectable, Module, Scope } from '@nestjs/common';`,
-  `import type { CanActivate } from '@nestjs/common';`,
-  `import { TypeOrmModule } from '@nestjs/typeorm';`,
-  `import { AfterLoad, BeforeInsert, ChildEntity, Column, CreateDateColumn, DeleteDateColumn, Entity, EntitySchema, Index, JoinColumn, JoinTable, ManyToMany, ManyToOne, OneToMany, OneToOne, PrimaryColumn, PrimaryGeneratedColumn, TableInheritance, Tree, TreeChildren, TreeParent, Unique, VersionColumn, ViewColumn, ViewEntity } from 'typeorm';`,
-  `import type { DataSourceOptions, Relation, ValueTransformer } from 'typeorm';`,
-].join('\n');
-
-function withImports(source: string): string {
-  return /^import /m.test(source) ? source : `${PRELUDE}\n${source}`;
 }
 
 function callsOf({ text, line }: Block): readonly ShownCall[] {
