@@ -12,6 +12,8 @@ export type { ExpandPathOf, RestifyOptions } from './decorators/model-options.js
 export { RestifyResources } from './nest/restify-resources.service.js';
 export type {
   ActorOperations,
+  AggregateGroup,
+  AggregateQuery,
   ActorOptions,
   KeyInput,
   MissingIndexOptions,
@@ -162,9 +164,11 @@ export type {
 
 export type { ChoiceDescription, FieldDescription } from './core/contracts/field-description.js';
 export type { BrowsableOptions, PageDocuments, PageLogin, PageMessages } from './core/contracts/browsable.js';
+export type { AggregateOptions } from './core/contracts/aggregates.js';
 export { DESCRIPTION_MEDIA_TYPE } from './core/contracts/route-description.js';
 export type {
   ActionDescription,
+  AggregatesDescription,
   BulkDescription,
   ConditionalDescription,
   FilterDescription,

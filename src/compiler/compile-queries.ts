@@ -4,7 +4,7 @@ import type { Lookup } from '../core/query/lookups.js';
 import { isScalar } from '../core/schema/data-type.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { Field } from '../core/schema/field.js';
-import type { Relation } from '../core/schema/relation.js';
+import type { Relation, ReverseOneRelation, ToOneRelation } from '../core/schema/relation.js';
 import type {
   FieldTerm,
   FilterTerm,
@@ -205,6 +205,10 @@ export interface ResolvedPath {
   readonly operands: readonly Operand[];
   /** The data type of the column; for a relation that of its key. */
   readonly leaf: 'column' | 'relation' | 'many';
+  /** The relations to the row that has the field. */
+  readonly row: readonly Relation[];
+  /** The to-one relation at its end. */
+  readonly relation?: ToOneRelation | ReverseOneRelation;
 }
 
 /** The target of a path that may also lead over to-many relations. */
@@ -240,14 +244,20 @@ function resolve(
     case 'column':
       return rest.length > 0
         ? undefined
-        : { leaf: 'column', some, operands: [{ hops: place.hops, column: field.column }] };
+        : { leaf: 'column', some, row: place.hops, operands: [{ hops: place.hops, column: field.column }] };
     case 'embedded':
       return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
     case 'to-one':
     case 'reverse-one': {
       const hops = [...place.hops, field.relation];
       if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops });
-      return { leaf: 'relation', some, operands: keyOperands(field.relation, place.hops) };
+      return {
+        leaf: 'relation',
+        some,
+        row: place.hops,
+        relation: field.relation,
+        operands: keyOperands(field.relation, place.hops),
+      };
     }
     case 'keys':
     case 'link': {
@@ -257,6 +267,7 @@ function resolve(
       return {
         leaf: 'many',
         some: within,
+        row: [],
         operands: target.key.columns.map((column) => ({ hops: [], column })),
       };
     }

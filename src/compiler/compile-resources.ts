@@ -5,6 +5,7 @@ import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import { OPERATIONS, TRASH_OPERATIONS } from '../core/schema/operation.js';
 import type { OperationName } from '../core/schema/operation.js';
 import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
+import { compileAggregates } from './compile-aggregates.js';
 import { compileFields } from './compile-fields.js';
 import {
   compileFilterTerms,
@@ -181,6 +182,7 @@ function completeQueries(shell: ResourceBuilder, entity: EntityDescription, opti
   shell.ordering = compileOrdering(shell, entity, options);
   shell.filterGroups = options.filterGroups ?? false;
   shell.queryLimits = options.queryLimits;
+  shell.aggregates = compileAggregates(options, shell);
   shell.labelsParameter = compileLabelsParameter(shell);
   renameParameters(shell, options.parameters);
   shell.filterTerms = reserveParameters(shell);

@@ -1,3 +1,4 @@
+import { aggregateParameters } from '../core/contracts/aggregates.js';
 import { bulkParameters } from '../core/contracts/bulk.js';
 import { fieldSelectionParameters } from '../core/contracts/field-selection.js';
 import type { FieldSelection } from '../core/contracts/field-selection.js';
@@ -54,6 +55,7 @@ function ofFeatures(resource: Resource): readonly string[] {
     ...(labelsParameter === undefined ? [] : [labelsParameter]),
     ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
     ...trashParameters(resource),
+    ...aggregateParameters(resource),
     ...bulkParameters(resource),
   ];
 }

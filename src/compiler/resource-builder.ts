@@ -66,6 +66,7 @@ export function createBuilder(
     description: '',
     returnDeleted: false,
     trash: undefined,
+    aggregates: undefined,
     mergePatch: false,
     queryMethod: false,
     strict: false,

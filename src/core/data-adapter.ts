@@ -17,6 +17,7 @@ import type {
   RetrievePlan,
   UpdatePlan,
 } from './query/plan.js';
+import type { AggregatePlan, AggregateResult } from './query/aggregate.js';
 import type { ModelDescription } from './schema/entity-metadata.js';
 import type { ResourceSchema } from './schema/resource-schema.js';
 
@@ -102,6 +103,8 @@ export interface DataAdapter {
   /** Each page as one text of its rows, with a separator between them. The only page is a string, read synchronously if the driver is synchronous. */
   read(plan: ListPlan, output: JsonOutput): MaybePromise<string | AsyncIterable<string>>;
 
+  /** Computes aggregates of the rows of a list. Rejects with 404 without the parent, as a list does, and with `InexactResult`. */
+  aggregate(plan: AggregatePlan): Promise<AggregateResult>;
   /** Counts the rows of a plan with a `count`. */
   count(plan: PagePlan): Promise<CountResult>;
   exists(plan: ExistsPlan): Promise<boolean>;

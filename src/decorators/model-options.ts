@@ -1,3 +1,4 @@
+import type { AggregateOptions } from '../core/contracts/aggregates.js';
 import type { Authentication } from '../core/contracts/authentication.js';
 import type { BulkOptions } from '../core/contracts/bulk.js';
 import type { ConditionalOptions } from '../core/contracts/conditional.js';
@@ -87,6 +88,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `queryLimits` | limits of one query by name; docs/reference/limits.md has the defaults |
  * | `query` | lists are also read by QUERY (RFC 10008), with the parameters as the body |
  * | `parameters` | other names for query parameters, in addition to those of the prefix: `{ search: 'q' }` |
+ * | `aggregate` | what clients may compute of the rows of lists: `{ group: ['status'], sum: ['total'] }` |
  * | `pagination` | the pagination of lists, instead of the prefix's; `false`: complete lists |
  * | `renderers` | response formats beside JSON, such as `new CsvRenderer()`, instead of the prefix's |
  * | `shape` | clients may select fields by `fields` and `omit`; an object sets the parameter names and limits |
@@ -136,6 +138,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly orderingFields?: readonly WithNulls<PathOf<Entity>>[];
   readonly orderingNulls?: boolean;
   readonly ordering?: readonly WithNulls<Descending<PathOf<Entity>>>[];
+  readonly aggregate?: AggregateOptions<PathOf<Entity>>;
   readonly queryLimits?: Partial<QueryLimits>;
   /** Whether lists are also read by QUERY (RFC 10008), with the parameters as `application/x-www-form-urlencoded` body. Default: false. */
   readonly query?: boolean;
@@ -184,6 +187,7 @@ export type ThroughOptions = Omit<
   | 'computed'
   | 'trash'
   | 'mergePatch'
+  | 'aggregate'
   | 'through'
 >;
 

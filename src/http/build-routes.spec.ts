@@ -39,6 +39,7 @@ function resourceOf(
     registered: true,
     pagination: undefined,
     hasRelatedKeys: false,
+    aggregates: undefined,
     renamed: new Map(),
     declares: { filters: false, ordering: false },
     renderers: [],

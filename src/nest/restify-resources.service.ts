@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { aggregateNames } from '../core/contracts/aggregates.js';
 import { mergeMissingIndexes } from '../core/contracts/missing-index.js';
 import type { MissingIndex } from '../core/contracts/missing-index.js';
 import { MISSING_INDEX_ROWS } from '../core/schema/limits.js';
@@ -9,6 +10,7 @@ import type { Actor } from '../core/schema/caller.js';
 import { isOfMany } from '../core/contracts/bulk.js';
 import { METHOD_OF } from '../core/schema/operation.js';
 import type { Operation } from '../core/schema/operation.js';
+import { parameterName } from '../core/schema/resource-schema.js';
 import type { Resource } from '../core/schema/resource.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Representation } from '../core/contracts/serializer.js';
@@ -42,12 +44,40 @@ export interface ActorOptions {
   readonly manager?: EntityManager;
 }
 
+/** What is computed of which rows, by the names of the option `aggregate`. */
+export interface AggregateQuery {
+  /** `count`, `sum.total`. */
+  readonly aggregate: readonly string[];
+  /** `status`, `created:month`. */
+  readonly group?: readonly string[];
+  /** The time zone of groups by time. Default: UTC. */
+  readonly tz?: string;
+  /** Conditions on groups: `{ count__gte: 2 }`. */
+  readonly having?: Readonly<Record<string, string | number>>;
+  /** `-count`. */
+  readonly ordering?: readonly string[];
+  /** The other parameters of the list: filters, search. */
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/** A group: its keys by the names of their fields, and what was asked for. */
+export interface AggregateGroup {
+  readonly [key: string]: unknown;
+  readonly count?: number;
+  readonly sum?: Readonly<Record<string, string | number | null>>;
+  readonly avg?: Readonly<Record<string, string | number | null>>;
+  readonly min?: Readonly<Record<string, string | number | null>>;
+  readonly max?: Readonly<Record<string, string | number | null>>;
+}
+
 /** The operations of a model for one actor, with the same bodies and errors as over HTTP. */
 export interface ActorOperations {
   /** Returns all rows in memory, without pagination. `query` has the parameters of a list: filters, search, ordering. */
   list(parameters?: Readonly<Record<string, string>>): Promise<readonly Representation[]>;
   /** As `list`, but reads the rows in pages while the iterator is consumed. */
   stream(parameters?: Readonly<Record<string, string>>): AsyncIterable<Representation>;
+  /** Computes aggregates of the rows of a list, with all groups in memory, in a model with the option `aggregate`. */
+  aggregate(query: AggregateQuery): Promise<readonly AggregateGroup[]>;
   create(body: Readonly<Record<string, unknown>>): Promise<Representation>;
   retrieve(pk: KeyInput): Promise<Representation>;
   update(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
@@ -171,6 +201,8 @@ function operationsAt(place: ServedResource): ActorOperations {
     operations.join(manager, async () => operations.run(operation, await begin(place, operation, call)));
   return {
     list: async (parameters = {}) => (await run('list', { parameters })) as readonly Representation[],
+    aggregate: async (query) =>
+      (await run('list', { parameters: aggregateParametersOf(query, place) })) as readonly AggregateGroup[],
     stream: async function* (parameters = {}) {
       const { pages, represent } = await operations.join(manager, async () =>
         operations.openList(await begin(place, 'list', { parameters })),
@@ -197,6 +229,29 @@ function operationsAt(place: ServedResource): ActorOperations {
     purge: async (pk) => {
       await run('purge', { pk });
     },
+  };
+}
+
+/** The parameters of a request for the same. Throws 405 where the model has no list, and an `Error` without the option. */
+function aggregateParametersOf(
+  { aggregate, group = [], tz, having = {}, ordering = [], parameters = {} }: AggregateQuery,
+  { routes }: Pick<ServedResource, 'routes'>,
+): Readonly<Record<string, string>> {
+  const resource = routes.find(({ operations }) => operations.get('GET') === 'list')?.resource;
+  if (!resource) throw new MethodNotAllowed('GET');
+  if (!resource.aggregates || aggregate.length === 0)
+    throw new Error(`${resource.label} has no option "aggregate", or the query asks for nothing.`);
+  const names = aggregateNames(resource);
+  const conditions = Object.entries(having).map(
+    ([name, value]) => [`${names.having}.${name}`, String(value)] as const,
+  );
+  return {
+    ...parameters,
+    ...Object.fromEntries(conditions),
+    [names.aggregate]: aggregate.join(','),
+    [names.group]: group.join(','),
+    ...(tz === undefined ? {} : { [names.tz]: tz }),
+    ...(ordering.length === 0 ? {} : { [parameterName('ordering', resource)]: ordering.join(',') }),
   };
 }
 

@@ -7,6 +7,8 @@ import type { Resource } from '../core/schema/resource.js';
 import type { DataType } from '../core/schema/data-type.js';
 import { findFilterParameters } from '../features/filtering/filter-parameters.js';
 import type { FilterParameter } from '../features/filtering/filter-parameters.js';
+import { groupOrders } from '../features/aggregates/parse-aggregates.js';
+import { groupSchema } from './describe-aggregates.js';
 import { exampleKey, keySchema, textSchema, valueSchema } from './describe-value.js';
 import { describeParameter } from './open-api-types.js';
 import type { Parameter, Response, Schema } from './open-api-types.js';
@@ -21,7 +23,24 @@ export interface ListShape {
 }
 
 /** A list is complete, or a page (contract 4.12). */
-export function describeList({ pagination }: Resource, item: Schema): ListShape {
+export function describeList(resource: Resource, item: Schema): ListShape {
+  const { aggregates } = resource;
+  const rows = describeRows(resource, item);
+  if (!aggregates) return rows;
+  const groups = describeRows(resource, groupSchema(aggregates));
+  return {
+    ...rows,
+    schema: { anyOf: [rows.schema, groups.schema] },
+    headers: { ...rows.headers, ...(aggregates.minGroup !== undefined && { 'X-Groups-Omitted': OMITTED }) },
+  };
+}
+
+const OMITTED = {
+  description: '`true` where groups are left out because they are too small.',
+  schema: { type: 'string', enum: ['true'] },
+} as const;
+
+function describeRows({ pagination }: Resource, item: Schema): ListShape {
   const rows: Schema = { type: 'array', items: item };
   if (!pagination) return { schema: rows, parameters: [], headers: {}, missing: false };
   const described = pagination.describe?.();
@@ -117,8 +136,9 @@ function valuesSchema(type: DataType, isList: boolean, { values }: QueryLimits):
     : comparedValueSchema(type);
 }
 
-function orderingSchema({ orderingFields, orderingNulls }: Resource): Schema {
-  const directed = [...orderingFields.keys()].flatMap((name) => [name, `-${name}`]);
+function orderingSchema({ orderingFields, orderingNulls, aggregates }: Resource): Schema {
+  const names = new Set([...orderingFields.keys(), ...groupOrders({ aggregates })]);
+  const directed = [...names].flatMap((name) => [name, `-${name}`]);
   return {
     type: 'array',
     items: {

@@ -1,6 +1,7 @@
 import type { FieldDescription, ChoiceDescription } from '../core/contracts/field-description.js';
 import { DESCRIPTION_MEDIA_TYPE } from '../core/contracts/route-description.js';
 import type {
+  AggregatesDescription,
   ActionDescription,
   BulkDescription,
   ConditionalDescription,
@@ -103,6 +104,17 @@ function objectOf<Described>(
   };
 }
 
+const AGGREGATES = objectOf<AggregatesDescription>({
+  parameter: TEXT,
+  group: TEXT,
+  having: TEXT,
+  tz: TEXT,
+  groups: listOf(objectOf<AggregatesDescription['groups'][number]>({ name: TEXT, units: listOf(TEXT) })),
+  measures: listOf(TEXT),
+  ordering: listOf(TEXT),
+  'min_group?': COUNT,
+});
+
 const FILTER = objectOf<FilterDescription>({
   name: { ...TEXT, description: 'The query parameter.' },
   field: { ...TEXT, description: 'The path of fields that it compares.' },
@@ -195,6 +207,7 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       'ordering?': ORDERING,
       'search?': objectOf<SearchDescription>({ parameter: TEXT }),
       'pagination?': PAGINATION,
+      'aggregates?': AGGREGATES,
       nested: listOf(NESTED),
       custom: listOf(ACTION),
       relations: byName(RELATION),

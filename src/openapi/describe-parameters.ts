@@ -12,6 +12,7 @@ import { trashParameters } from '../core/schema/trash.js';
 import type { Key } from '../core/schema/resource-schema.js';
 import type { Route } from '../core/schema/route.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
+import { describeAggregateParameters } from './describe-aggregates.js';
 import { describeList, filterParameters } from './describe-list.js';
 import { exampleKey, keySchema, pathKeySchema } from './describe-value.js';
 import { amountOf, formatsOf, isConditional, isRepeatable } from './described-route.js';
@@ -64,6 +65,7 @@ function listParameters(
   const parameters = described.get(resource) ?? [
     ...filterParameters(resource),
     ...describeList(resource, {}).parameters,
+    ...describeAggregateParameters(resource),
   ];
   described.set(resource, parameters);
   return parameters;

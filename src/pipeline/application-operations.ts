@@ -7,7 +7,7 @@ import { authorizeMethod, requiredMethod } from '../features/permissions/authori
 import type { RestResponse } from '../request/response/rest-response.js';
 import type { RestContext, Stage } from '../request/rest-context.js';
 import { runStages } from '../request/rest-context.js';
-import { openList, planListRows, readAll } from './operations/list.js';
+import { openList, planListRows, readAll, withAggregates } from './operations/list.js';
 import { prepareAction, prepareOverride } from './override.js';
 import type { ActionArguments, Override } from './override.js';
 import { resolveParent } from './resolve-parent.js';
@@ -88,6 +88,8 @@ export class ApplicationOperations {
 
   /** Reads a complete list, page by page. */
   async openList(context: RestContext): Promise<RowPages> {
+    // It is authorized for aggregates alone.
+    if (context.isAggregate) throw new Error('Aggregates are read by aggregate(), and not row by row.');
     await runStages(planListRows(context.route, this.services), context);
     return openList(context, this.services.adapter);
   }
@@ -107,7 +109,7 @@ function compileOperation(route: Route, operation: Operation, services: Pipeline
     handler: compileHandler(route, definition, services),
     alone:
       operation === 'list'
-        ? [...planListRows(route, services), readAll(services.adapter)]
+        ? withAggregates(route, services, [...planListRows(route, services), readAll(services.adapter)])
         : definition.operate(route, services),
   };
 }

@@ -60,6 +60,8 @@ export interface OperationResult {
   readonly status?: number | undefined;
   /** True if the response was created by an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed?: boolean;
+  /** The names of the members of each row, if they are not the fields of the model. */
+  readonly fields?: readonly string[] | undefined;
   /** The member of the envelope that holds the rows of a page. */
   readonly rowsMember?: string | undefined;
   /** `ETag` and `Last-Modified` of the row, and headers of a page. */
@@ -114,6 +116,8 @@ export class RestContext {
   rows: Condition = NEVER;
   /** The model with the fields that the caller may read and write. */
   resource: Resource;
+  /** Whether a request to a list asks for aggregates of its rows. */
+  isAggregate = false;
   /** True if the caller only reads, so that rows may come from a replica. */
   isReading = false;
 

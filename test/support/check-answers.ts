@@ -120,7 +120,9 @@ export class AnswerCheck {
     // Custom methods and interceptors may return any response.
     if (described.free.has(method)) return;
     this.checked.described++;
-    if (method === 'GET' && answer.status === 200) this.countRead(described);
+    // Aggregates are read by no lane of rows.
+    const isOfRows = method === 'GET' && !/[?&]aggregate=/.test(path);
+    if (isOfRows && answer.status === 200) this.countRead(described);
     const response = operation.responses[String(answer.status)];
     if (!response)
       throw new Error(

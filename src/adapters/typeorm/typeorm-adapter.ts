@@ -14,6 +14,7 @@ import type {
   UpdatePlan,
   WritePlan,
 } from '../../core/query/plan.js';
+import type { AggregatePlan, AggregateResult } from '../../core/query/aggregate.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ClassValidators } from '../../core/schema/value-rules.js';
 import type { Row } from '../../core/contracts/serializer.js';
@@ -234,6 +235,10 @@ export class TypeOrmAdapter implements DataAdapter {
 
   readsAsStored(resource: ResourceSchema): boolean {
     return this.reader.readsAsStored(resource);
+  }
+
+  aggregate(plan: AggregatePlan): Promise<AggregateResult> {
+    return this.reader.aggregate(plan);
   }
 
   count(plan: PagePlan): Promise<CountResult> {

@@ -32,6 +32,7 @@ import {
 } from './option-kinds.js';
 import type { OptionKind } from './option-kinds.js';
 import {
+  aggregate,
   authentication,
   bulk,
   cacheControl,
@@ -239,6 +240,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   orderingFields: early(nameList),
   orderingNulls: early(flag),
   ordering: early(nameList),
+  aggregate: early(aggregate),
   expandable: late(expandable),
   relatedKeys: early(nameList),
   bulk: late(bulk),

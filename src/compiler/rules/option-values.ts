@@ -20,6 +20,7 @@ import {
   isFunction,
   isNonEmptyText,
   kindOf,
+  nameList,
   notNull,
   objectWith,
 } from './option-kinds.js';
@@ -43,6 +44,24 @@ export const throttle = notNull(
       repair: 'Write { limit: 100, ttl: 60_000 }: requests, and the milliseconds in which they may come.',
       noun: 'a part of a throttle',
       required: ['limit', 'ttl'],
+    },
+  ),
+);
+
+export const aggregate = notNull(
+  objectWith(
+    {
+      group: nameList,
+      sum: nameList,
+      avg: nameList,
+      min: nameList,
+      max: nameList,
+      minGroup: kindOf((given) => isCount(given), 'not a number of rows', 'Write a whole number above 0.'),
+    },
+    {
+      what: (given) => `${formatValue(given)} is not an object`,
+      repair: "Write { group: ['status'], sum: ['total'] }, or {} for the number of rows alone.",
+      noun: 'a part of aggregates',
     },
   ),
 );

@@ -4,6 +4,7 @@ import type { CompilerInput } from '../compiler-input.js';
 import { unique } from './problems.js';
 import type { Problems } from './problems.js';
 import { verifyActions, verifyKeyParameters } from './verify-actions.js';
+import { verifyAggregates } from './verify-aggregates.js';
 import { verifyBulk } from './verify-bulk.js';
 import {
   verifyInheritedNames,
@@ -52,6 +53,7 @@ const RULES = [
   verifyExpandable,
   verifyRelatedKeys,
   verifyTrash,
+  verifyAggregates,
   verifyBulk,
   verifyStoredResponses,
   verifyJunctions,
@@ -68,6 +70,7 @@ const COMBINATIONS: ReadonlySet<(typeof RULES)[number]> = new Set([
   verifyRenamedParameters,
   verifyExpandable,
   verifyRelatedKeys,
+  verifyAggregates,
   verifyBulk,
   verifyOpenJunctions,
 ]);

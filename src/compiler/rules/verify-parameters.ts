@@ -1,3 +1,4 @@
+import { AGGREGATE_PARAMETERS } from '../../core/contracts/aggregates.js';
 import { bulkParameters } from '../../core/contracts/bulk.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
@@ -31,6 +32,7 @@ const STANDARD = [
   'keys',
   'upsert',
   'deleted',
+  ...AGGREGATE_PARAMETERS,
   'q',
   '_sort',
   '_order',

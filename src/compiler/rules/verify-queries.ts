@@ -206,7 +206,7 @@ function* customFilterProblems(where: string, filter: CustomFilter, { draft, res
 }
 
 /** The problem of a path that leads to no readable field. `reach`: whether it may lead over to-many relations. */
-function unknownPath(
+export function unknownPath(
   path: string,
   { where, draft, resource }: Declared & { readonly where: string },
   reach: 'one' | 'many' = 'one',

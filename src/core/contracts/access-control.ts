@@ -12,10 +12,17 @@ export interface Access {
   readonly writable: FieldSet;
 }
 
+/** The method for which access is asked; an object for aggregates of the rows that GET lists. */
+export type AskedAccess = string | { readonly method: string; readonly operation: 'aggregate' | undefined };
+
 /** The permissions of one caller, evaluated model by model and cached for one request. */
 export interface AccessControl {
   /** Throws 401, 403 or 404 where access is denied. An action may have permissions in place of the model's. */
-  authorize(resource: ResourceSchema, method: string, permission?: CompiledPermission): MaybePromise<Access>;
+  authorize(
+    resource: ResourceSchema,
+    asked: AskedAccess,
+    permission?: CompiledPermission,
+  ): MaybePromise<Access>;
   /**
    * As `authorize`, for a request whose response shows the written object: fields that GET lets the caller read too, and the
    * key; where GET is denied, those of the write (contract 8.7).
@@ -28,7 +35,7 @@ export interface AccessControl {
   /** Undefined where access is denied. */
   tryAuthorize(
     resource: ResourceSchema,
-    method: string,
+    asked: AskedAccess,
     permission?: CompiledPermission,
   ): Promise<Access | undefined>;
   /** As `authorizeWrite`; undefined where access is denied. */

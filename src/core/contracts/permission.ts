@@ -1,6 +1,6 @@
 import type { RowFilter } from '../query/row-filter.js';
 import type { Actor } from '../schema/caller.js';
-import type { TrashOperation } from '../schema/operation.js';
+import type { NamedOperation } from '../schema/operation.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
 
 /** The context that is passed to a permission. */
@@ -8,8 +8,11 @@ export interface AccessContext {
   readonly actor: Actor;
   /** The method as the client sent it, with HEAD as GET. It may be one that the URL does not support. */
   readonly method: string;
-  /** What the request does with deleted objects, if it does: `method` is then GET, PATCH or DELETE. */
-  readonly operation?: TrashOperation | undefined;
+  /**
+   * What the request does with deleted objects, if it does: `method` is then GET, PATCH or DELETE. `aggregate` if it asks for
+   * aggregates of rows that are not deleted, and not for the rows: `method` is then GET.
+   */
+  readonly operation?: NamedOperation | undefined;
   /** The resource to authorize: on a nested URL the child or the through model (contract 8.1). */
   readonly resource: ResourceSchema;
   /** The request of the HTTP library; undefined in calls without one. */

@@ -155,6 +155,23 @@ export interface ShapeDescription {
   readonly expand?: string;
 }
 
+/** What a caller may compute of the rows of a list. */
+export interface AggregatesDescription {
+  /** The names of the query parameters; that of conditions on groups is the begin of a name. */
+  readonly parameter: string;
+  readonly group: string;
+  readonly having: string;
+  readonly tz: string;
+  /** By name, with what may follow it behind a colon. */
+  readonly groups: readonly { readonly name: string; readonly units: readonly string[] }[];
+  /** `count`, `sum.total`. */
+  readonly measures: readonly string[];
+  /** The names by which groups may be ordered, beside those of the request. */
+  readonly ordering: readonly string[];
+  /** Groups of fewer rows are left out. */
+  readonly min_group?: number;
+}
+
 /** What a caller may read and query at the URL of a list or of an object. What it may not use is absent. */
 export interface QueryDescription {
   readonly kind: RouteKind;
@@ -178,6 +195,8 @@ export interface QueryDescription {
   readonly ordering?: OrderingDescription;
   readonly search?: SearchDescription;
   readonly pagination?: PaginationParameters;
+  /** What the caller may compute of the rows; absent if nothing. */
+  readonly aggregates?: AggregatesDescription;
   readonly nested: readonly NestedDescription[];
   readonly custom: readonly ActionDescription[];
   readonly relations: Readonly<Record<string, RelationDescription>>;

@@ -136,6 +136,8 @@ export interface EntityDescription {
   readonly unique: readonly (readonly string[])[];
   /** The id of the ORM's version column, if it counts every change of a row. */
   readonly version?: string;
+  /** What changes its values once they are loaded: a listener, or a subscriber of the application. */
+  readonly loadListener?: string;
   /** The id of the column with the date of a soft deletion. */
   readonly deletion?: string;
   /** The id of the ORM's column with the time of the last update. */

@@ -23,6 +23,8 @@ export interface QueryLimits {
   readonly bodyBytes: number;
   /** Values of all `in` of one QUERY. */
   readonly bodyValues: number;
+  /** Groups of aggregates in a list without a pagination. */
+  readonly aggregatedGroups: number;
 }
 
 export const QUERY_LIMITS: QueryLimits = {
@@ -34,6 +36,7 @@ export const QUERY_LIMITS: QueryLimits = {
   groupLength: 2000,
   bodyBytes: 1024 * 1024,
   bodyValues: 10_000,
+  aggregatedGroups: 1000,
 };
 
 /** Upper bounds of `QueryLimits`: databases limit the depth of a statement. */
@@ -46,6 +49,7 @@ export const MOST_OF_QUERY: QueryLimits = {
   groupLength: 10_000,
   bodyBytes: 4 * 1024 * 1024,
   bodyValues: 10_000,
+  aggregatedGroups: 10_000,
 };
 
 /** Parameters of different names in the body of a QUERY. */

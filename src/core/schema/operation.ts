@@ -7,6 +7,9 @@ export type ReplaceableOperation = (typeof OPERATIONS)[number];
 /** Whatever a URL serves. */
 export type Operation = ReplaceableOperation | 'restore' | 'purge';
 
+/** The operations that a permission tells from others of their method: those on deleted objects, and aggregates of the rows of a list. */
+export type NamedOperation = TrashOperation | 'aggregate';
+
 /** The operations on deleted objects of a model with `trash`, each with a right of its own: `view_deleted`, `restore`, `purge`. */
 export const TRASH_OPERATIONS = ['listDeleted', 'restore', 'purge'] as const;
 

@@ -11,6 +11,7 @@ import type { Pagination } from '../contracts/pagination.js';
 import type { Renderer } from '../contracts/renderer.js';
 import type { Serializer } from '../contracts/serializer.js';
 import type { RequestCounter, Throttle } from '../contracts/throttle.js';
+import type { Aggregates } from '../query/aggregate.js';
 import type { Recording } from '../query/plan.js';
 import type { DeletedRows } from './operation.js';
 import type { ResourceSchema } from './resource-schema.js';
@@ -68,6 +69,8 @@ export interface Resource extends ResourceSchema {
   readonly returnDeleted: boolean;
   /** Its views on deleted objects; undefined if clients do not reach these. */
   readonly trash: Trash | undefined;
+  /** What clients may compute of the rows of its lists; undefined if nothing. */
+  readonly aggregates: Aggregates | undefined;
   /** Whether PATCH of one object takes merge patches. */
   readonly mergePatch: boolean;
   /** Whether lists are also read by QUERY. */

@@ -19,9 +19,11 @@ import type {
   RelatedPlan,
   RetrievePlan,
 } from '../../core/query/plan.js';
+import type { AggregatePlan, AggregateResult } from '../../core/query/aggregate.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { ReadChoice } from '../choose-read.js';
 import type { Session } from '../port.js';
+import { readAggregates } from './aggregate-reader.js';
 import { JsonReader } from './json-reader.js';
 import { KeyLookups } from './key-lookups.js';
 import { readRelated } from './related-reader.js';
@@ -37,7 +39,7 @@ export interface Readers<S extends Session> {
 /** The methods of `DataAdapter` that read, over the port of an ORM. */
 export class PlanReader<S extends Session> implements Pick<
   DataAdapter,
-  'prepare' | 'readsAsStored' | 'read' | 'count' | 'exists'
+  'prepare' | 'readsAsStored' | 'read' | 'aggregate' | 'count' | 'exists'
 > {
   readonly lookups: KeyLookups<S>;
   /** By resource, and by view of a resource with the fields that a caller may read. */
@@ -94,6 +96,10 @@ export class PlanReader<S extends Session> implements Pick<
       default:
         return plan satisfies never;
     }
+  }
+
+  aggregate(plan: AggregatePlan): Promise<AggregateResult> {
+    return readAggregates(plan, this.tools);
   }
 
   count(plan: PagePlan): Promise<CountResult> {

@@ -7,7 +7,7 @@ import type { Route } from '../../core/schema/route.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { grantRelatedKeys } from './grant-related-keys.js';
 import { restrictFields } from './restrict-fields.js';
-import type { Access, AccessControl } from '../../core/contracts/access-control.js';
+import type { Access, AccessControl, AskedAccess } from '../../core/contracts/access-control.js';
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
 import type { Actor } from '../../core/schema/caller.js';
 import { ALWAYS } from '../../core/query/condition.js';
@@ -25,7 +25,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { both, decide, visibleRows } from './evaluate-permission.js';
 import type { RefusalRules } from './evaluate-permission.js';
-import { intersectAccess, viewToAuthorize } from './view-deleted.js';
+import { asksForAggregates, intersectAccess, viewToAuthorize } from './view-deleted.js';
 import { keyNames } from '../../core/query/readable-paths.js';
 
 /** Methods whose generated responses contain the written object. */
@@ -75,16 +75,18 @@ export function authorizeMethod(
   const { actor, exchange, route } = context;
   const isOwnAction = action !== undefined && action.operation === undefined;
   const resource = isOwnAction ? route.resource : viewToAuthorize(context, method);
+  const operation = !isOwnAction && asksForAggregates(context, method) ? 'aggregate' : undefined;
+  const asked: AskedAccess = operation ? { method, operation } : method;
   const access = new CallerAccess({ actor, challenge, request: exchange?.request }, rules);
   const returnsObject = METHODS_RETURNING_OBJECT.has(method) && (!action || action.operation !== undefined);
   const granted = returnsObject
     ? access.authorizeWrite(resource, method, action?.permission)
-    : access.authorize(resource, method, action?.permission);
+    : access.authorize(resource, asked, action?.permission);
   const model = modelOf(resource);
   // A list with the other objects needs the right to view these, too.
   const all =
     isReading(method) && resource.deleted?.rows === 'with' && resource !== route.resource
-      ? intersectAccess(granted, () => access.authorize(model, method, action?.permission))
+      ? intersectAccess(granted, () => access.authorize(model, asked, action?.permission))
       : granted;
   return mapMaybe(all, (grant) => {
     context.access = access;
@@ -92,6 +94,7 @@ export function authorizeMethod(
     // For a nested URL, `resolveParent` restricts it further.
     context.scope = grant.rows;
     context.isReading = isReading(method);
+    context.isAggregate = operation !== undefined;
     return mapMaybe(grantRelatedKeys(restrictFields(resource, grant), access, method), (view) => {
       context.resource = view;
     });
@@ -130,10 +133,10 @@ export class CallerAccess implements AccessControl {
   /** Throws 401, 403 or 404 for a denial. An action may have permissions that replace the model's. */
   authorize(
     resource: ResourceSchema,
-    method: string,
+    asked: AskedAccess,
     permission = resourceOf(resource).permission,
   ): MaybePromise<Access> {
-    return mapMaybe(this.decideAccess(resource, method, permission), (access) => {
+    return mapMaybe(this.decideAccess(resource, asked, permission), (access) => {
       if ('denial' in access) throw this.denialOf(access.denial);
       return access;
     });
@@ -176,13 +179,13 @@ export class CallerAccess implements AccessControl {
   /** Undefined for a denial. */
   async tryAuthorize(
     resource: ResourceSchema,
-    method: string,
+    asked: AskedAccess,
     permission = resourceOf(resource).permission,
   ): Promise<Access | undefined> {
     const isOwn = permission === resourceOf(resource).permission;
-    return isOwn && method === 'GET'
+    return isOwn && asked === 'GET'
       ? this.evaluateRead(resource)
-      : this.evaluate(resource, method, permission);
+      : this.evaluate(resource, asked, permission);
   }
 
   /** Evaluated once: the response to a write, its entity tag, its expansions and its filters all depend on it. */
@@ -197,10 +200,10 @@ export class CallerAccess implements AccessControl {
 
   private evaluate(
     resource: ResourceSchema,
-    method: string,
+    asked: AskedAccess,
     permission = resourceOf(resource).permission,
   ): MaybePromise<Access | undefined> {
-    return mapMaybe(this.decideAccess(resource, method, permission), (access) =>
+    return mapMaybe(this.decideAccess(resource, asked, permission), (access) =>
       'denial' in access ? undefined : access,
     );
   }
@@ -222,20 +225,21 @@ export class CallerAccess implements AccessControl {
 
   private decideAccess(
     resource: ResourceSchema,
-    method: string,
+    asked: AskedAccess,
     permission: CompiledPermission,
   ): MaybePromise<Access | Denied> {
     if (permission.kind === 'anyone') return UNRESTRICTED;
-    return mapMaybe(decide(permission, this.contextOf(resource, method)), (decision) =>
+    return mapMaybe(decide(permission, this.contextOf(resource, asked)), (decision) =>
       decision.kind === 'grant' ? accessOf(decision, resource) : { denial: decision },
     );
   }
 
-  private contextOf(resource: ResourceSchema, method: string): AccessContext {
+  private contextOf(resource: ResourceSchema, asked: AskedAccess): AccessContext {
+    const { method, operation } = typeof asked === 'string' ? { method: asked, operation: undefined } : asked;
     return {
       actor: this.caller.actor,
       method: servedMethod(method),
-      operation: resource.deleted && TRASH_OPERATION_OF[servedMethod(method)],
+      operation: resource.deleted ? TRASH_OPERATION_OF[servedMethod(method)] : operation,
       resource: resource.deleted?.of ?? resource,
       request: this.caller.request,
       holds: (name) => this.hasPermission(name),

@@ -1,7 +1,7 @@
 import { allow, deny } from '../../core/contracts/permission.js';
 import type { AccessContext, Grant, Permission, Denial } from '../../core/contracts/permission.js';
 import { isReading } from '../../core/schema/operation.js';
-import type { TrashOperation } from '../../core/schema/operation.js';
+import type { NamedOperation, TrashOperation } from '../../core/schema/operation.js';
 
 /** The permission of a controller's `scope`: grants everything on some of the rows, and so only adds a row condition. */
 export class RowScope implements Permission {
@@ -10,6 +10,11 @@ export class RowScope implements Permission {
 
 function decided(yes: boolean): Grant | Denial {
   return yes ? allow() : deny();
+}
+
+/** Aggregates need the right to view the rows. */
+function isOfTrash(operation: NamedOperation | undefined): operation is TrashOperation {
+  return operation !== undefined && operation !== 'aggregate';
 }
 
 /** Allows everything. The default without a permission (contract 8.3). */
@@ -29,7 +34,7 @@ export class IsAuthenticated implements Permission {
 /** Allows authenticated callers, and anonymous ones to read what is not deleted. */
 export class IsAuthenticatedOrReadOnly implements Permission {
   decide({ actor, method, operation }: AccessContext): Grant | Denial {
-    return decided(actor !== null || (isReading(method) && operation === undefined));
+    return decided(actor !== null || (isReading(method) && !isOfTrash(operation)));
   }
 }
 
@@ -63,7 +68,7 @@ export class ModelPermissions implements Permission {
   async decide(context: AccessContext): Promise<Grant | Denial> {
     const { actor, method, operation, resource } = context;
     if (actor === null) return this.decideAnonymous(context);
-    const right = operation === undefined ? RIGHTS[method] : TRASH_RIGHTS[operation];
+    const right = isOfTrash(operation) ? TRASH_RIGHTS[operation] : RIGHTS[method];
     return decided(
       right === undefined || (await context.holds(`${resource.app}.${right}_${resource.model}`)),
     );
@@ -77,7 +82,7 @@ export class ModelPermissions implements Permission {
 /** As `ModelPermissions`, and anonymous callers may read what is not deleted. */
 export class ModelPermissionsOrAnonReadOnly extends ModelPermissions {
   protected override decideAnonymous({ method, operation }: AccessContext): Grant | Denial {
-    return decided(isReading(method) && operation === undefined);
+    return decided(isReading(method) && !isOfTrash(operation));
   }
 }
 

@@ -64,6 +64,11 @@ function createView(resource: Resource, readable: FieldSet, writable: FieldSet):
     filterTerms: new Map(
       [...resource.filterTerms].filter(([, term]) => disclosedPaths(term).every(isOpenPath)),
     ),
+    aggregates: resource.aggregates && {
+      ...resource.aggregates,
+      groups: new Map([...resource.aggregates.groups].filter(([, { operands }]) => operands.every(isOpen))),
+      measures: new Map([...resource.aggregates.measures].filter(([, { operand }]) => isOpen(operand))),
+    },
     searchFields: resource.searchFields.filter(({ operand }) => isOpen(operand)),
     orderingFields: new Map(
       [...resource.orderingFields].filter(([, { operands }]) => operands.every(isOpen)),

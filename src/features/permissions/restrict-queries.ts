@@ -142,7 +142,7 @@ function isNextReadable(
 }
 
 function restrictedStep({ hops, relation }: ExistsStep, accesses: QueryAccess): ExistsStep | undefined {
-  const near = overHops(hops, (access) => has(access.readable, topOf(relation)), accesses);
+  const near = conditionOverHops(hops, (access) => has(access.readable, topOf(relation)), accesses);
   const access = accesses.get(relation.target);
   if (!near || !access) return undefined;
   if (relation.kind !== 'many-to-many') return { hops, relation, near, rows: access.rows };
@@ -155,10 +155,15 @@ function restrictedStep({ hops, relation }: ExistsStep, accesses: QueryAccess): 
 
 /** The related rows that may match; undefined if the operand may not be read. */
 function conditionOver({ hops, column }: Operand, accesses: QueryAccess): Condition | undefined {
-  return overHops(hops, (access, target) => isReadable(column.id, target, access.readable), accesses);
+  return conditionOverHops(
+    hops,
+    (access, target) => isReadable(column.id, target, access.readable),
+    accesses,
+  );
 }
 
-function overHops(
+/** The rows at the end of these relations that the caller may see, as a condition on the row they begin at; undefined if a step may not be read. */
+export function conditionOverHops(
   hops: readonly Relation[],
   isLastReadable: (access: Access, target: ResourceSchema) => boolean,
   accesses: QueryAccess,

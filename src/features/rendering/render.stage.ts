@@ -32,10 +32,12 @@ export const renderResult: Stage = (context) => {
   });
 };
 
-function describeRows({ resource, shape }: RestContext): Omit<RenderedRows, 'pages' | 'lines'> {
+function describeRows({ resource, shape, result }: RestContext): Omit<RenderedRows, 'pages' | 'lines'> {
   return {
     model: resource.model,
-    fields: (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),
+    fields:
+      result?.fields ??
+      (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),
   };
 }
 

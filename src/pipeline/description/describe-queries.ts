@@ -1,4 +1,4 @@
-import type { Access, AccessControl } from '../../core/contracts/access-control.js';
+import type { AccessControl } from '../../core/contracts/access-control.js';
 import { BULK_OPERATIONS, KEYS_PARAMETER, takesMany, UPSERT_PARAMETER } from '../../core/contracts/bulk.js';
 import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import type {
@@ -8,15 +8,12 @@ import type {
   QueryDescription,
   DeletionDescription,
   RelationDescription,
-  TrashDescription,
 } from '../../core/contracts/route-description.js';
 import type { RouteAction } from '../../core/schema/action.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
-import type { TrashOperation } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
 import { isReadableFrom } from '../../core/schema/reachable-models.js';
 import { resourceOf } from '../../core/schema/resource.js';
-import { trashParameters } from '../../core/schema/trash.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Route } from '../../core/schema/route.js';
 import { queriedResource } from '../../features/filtering/plan-rows.stage.js';
@@ -26,6 +23,8 @@ import { grantRelatedKeys } from '../../features/permissions/grant-related-keys.
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
+import { describeAggregates } from './describe-aggregates.js';
+import { describeTrash } from './describe-trash.js';
 import { describeListParameters } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
 import { describeReadableFields, describeChange } from './describe-fields.js';
@@ -93,6 +92,7 @@ export async function describeQueries(
     ...(view && (await describeParent(route, view, context))),
     fields: view ? describeReadableFields(view.fields) : {},
     ...parameters,
+    ...(isList && !route.actions.has('GET') ? await describeAggregates(resource, context) : {}),
     nested: view ? await describeNested(view, context, routesOf) : [],
     custom: await describeActions(route, context, routesOf),
     relations: view ? await describeRelations(view, context, parameters) : {},
@@ -220,38 +220,6 @@ async function findCallable(
   for (const [method, action] of route.actions)
     if (await mayUse(route, method, access)) callable.push([method, action]);
   return callable;
-}
-
-/** What the caller may do with deleted objects. */
-async function describeTrash(
-  { resource, operations }: Route,
-  { access }: RestContext,
-): Promise<Pick<QueryDescription, 'trash'>> {
-  const { trash } = resource;
-  if (!trash || !(operations.has('GET') || operations.has('DELETE'))) return {};
-  const may = async (operation: TrashOperation, method: string): Promise<Access | undefined> =>
-    resource.operations.has(operation) ? access.tryAuthorize(trash.with, method) : undefined;
-  const [reads, restores, purges] = [
-    operations.has('GET') ? await may('listDeleted', 'GET') : undefined,
-    await may('restore', 'PATCH'),
-    await may('purge', 'DELETE'),
-  ];
-  if (!reads && !restores && !purges) return {};
-  return {
-    trash: {
-      ...(reads && describeDeletedReads(trash.only, reads)),
-      restore: restores !== undefined,
-      purge: purges !== undefined,
-    },
-  };
-}
-
-function describeDeletedReads(view: Resource, granted: Access): Pick<TrashDescription, 'parameter' | 'date'> {
-  const [parameter] = trashParameters(view);
-  const date = restrictFields(view, granted).fields.find(
-    (field) => field.readable && field.kind === 'column' && field.column.id === view.deleted?.date.id,
-  );
-  return { ...(parameter !== undefined && { parameter }), ...(date && { date: date.name }) };
 }
 
 async function describeWrites(

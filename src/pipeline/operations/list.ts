@@ -10,6 +10,7 @@ import { JSON_ARRAY } from '../../core/values/text-pieces.js';
 import { chooseForm, chooseOutput } from '../../execution/choose-read.js';
 import type { RowForm } from '../../execution/choose-read.js';
 import { expandedList } from '../../features/field-selection/expanded-list.js';
+import { aggregateRows, rejectGroups } from '../../features/aggregates/aggregate-rows.stage.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import type { RowPages } from '../../features/field-selection/expanded-list.js';
@@ -17,6 +18,7 @@ import { authorizeQueries, planRows } from '../../features/filtering/plan-rows.s
 import { readPage } from '../../features/pagination/paginate.stage.js';
 import { renderFormat } from '../../features/rendering/render.stage.js';
 import { jsonOutput, represent } from '../../request/represent-row.js';
+import { runStages } from '../../request/rest-context.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { readBody } from '../../request/response/rest-response.js';
 import type { ResponseBody } from '../../request/response/rest-response.js';
@@ -28,11 +30,24 @@ export const list: OperationDefinition = {
   name: 'list',
   method: 'GET',
   status: 200,
-  operate: (route, services) => [
-    ...planListRows(route, services),
-    route.resource.pagination ? readPage(route.resource.pagination, services) : readList(services.adapter),
-  ],
+  operate: (route, services) =>
+    withAggregates(route, services, [
+      ...planListRows(route, services),
+      route.resource.pagination ? readPage(route.resource.pagination, services) : readList(services.adapter),
+    ]),
 };
+
+/** The stages of a list, or of aggregates of its rows where the request asks for these. */
+export function withAggregates(
+  { resource }: Route,
+  { adapter }: PipelineServices,
+  rows: readonly Stage[],
+): readonly Stage[] {
+  if (!resource.aggregates) return rows;
+  const aggregates = [...authorizeQueries(resource), ...rejectDeletedRows(resource), aggregateRows(adapter)];
+  const listed = [rejectGroups, ...rows];
+  return [(context) => runStages(context.isAggregate ? aggregates : listed, context)];
+}
 
 /** Sets `context.list`: all rows that the parameters select. Throws 400. */
 export function planListRows({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {

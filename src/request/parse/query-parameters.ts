@@ -1,3 +1,4 @@
+import { aggregateNames } from '../../core/contracts/aggregates.js';
 import { bulkParameters } from '../../core/contracts/bulk.js';
 import { fieldSelectionParameters } from '../../core/contracts/field-selection.js';
 import type { ListKind } from '../../core/contracts/filters.js';
@@ -82,6 +83,17 @@ export function foldFieldSelection(
   return mayHoldLists(parameters)
     ? fold(parameters, { kinds: namesOfShape(shape), isRead: () => false })
     : parameters;
+}
+
+/** As `foldLists`, for the parameters of aggregates only. */
+export function foldAggregates(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+): ReadonlyMap<string, string> {
+  if (!mayHoldLists(parameters)) return parameters;
+  const { aggregate, group } = aggregateNames(resource);
+  const names = [aggregate, group, parameterName('ordering', resource)];
+  return fold(parameters, { kinds: new Map(names.map((name) => [name, 'names'])), isRead: () => false });
 }
 
 /** Lists joined under their received names, for pipes, which see one text for each parameter. */

@@ -3,6 +3,7 @@ import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
 import type { Statement } from '../statement.js';
 import type { NamedTable } from '../table-names.js';
+import type { AggregateSyntax } from './aggregate-syntax.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { IndexCatalogue } from './index-catalogue.js';
 import type { JsonWriter } from './json-writer.js';
@@ -188,6 +189,8 @@ export interface Dialect extends TextSyntax {
   readonly canceller: StatementCanceller | undefined;
   /** A scalar subquery with the texts of a value of rows as a JSON array, in this order; it may be NULL without rows, and is `CUT_LIST` if the server cuts it. */
   listOf(rows: ListedRows): string;
+  /** The SQL of aggregates. */
+  readonly aggregates: AggregateSyntax;
   /** Concatenates two strings. */
   concat(first: string, second: string): string;
   /** A statement that serializes concurrent changes to the structure of a tree; undefined if writes are serialized anyway. */

@@ -18,6 +18,11 @@ export function isZero(text: string): boolean {
   return text.startsWith('0000-00-00') && !/[1-9]/.test(text);
 }
 
+/** A date without the zero date; undefined for other values. */
+export function nullable(column: string, type: DataType): string | undefined {
+  return mayHoldZero(type) ? `NULLIF(${column}, 0)` : undefined;
+}
+
 /** Both conditions can use an index, which `NULLIF(column, 0)` cannot. */
 export function testZeroOrNull(column: string, isNull: boolean): string {
   return isNull ? `(${column} IS NULL OR ${column} = 0)` : `${column} > 0`;

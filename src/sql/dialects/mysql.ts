@@ -2,6 +2,7 @@ import { mysqlIndexes, numberIn } from './index-catalogue.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
+import { mysqlAggregates } from './mysql-aggregates.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
 import { driverErrorProperty, isServerLost, testNull } from './dialect.js';
@@ -13,6 +14,7 @@ import {
   compareDates,
   isZero,
   mayHoldZero,
+  nullable,
   testZeroOrNull,
   compareTexts,
   mysqlTexts,
@@ -68,6 +70,7 @@ export function mysql(
     encode: (value, type) =>
       type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
     listOf: (rows) => listTexts(rows, { isMariadb: inserting !== undefined }),
+    aggregates: mysqlAggregates(zone, { read, nullable }),
     parameter,
     stored,
     // Without digits, it has whole seconds.
@@ -75,7 +78,7 @@ export function mysql(
     compare: (comparison, bind) => compare(comparison, { bind, zone }),
     testNull: (column, type, isNull) =>
       mayHoldZero(type) ? testZeroOrNull(column, isNull) : testNull(column, isNull),
-    nullable: (column, type) => (mayHoldZero(type) ? `NULLIF(${column}, 0)` : undefined),
+    nullable,
     guaranteedKeys: undefined,
     indexes: mysqlIndexes,
     startsAtExists: true,

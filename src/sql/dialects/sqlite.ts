@@ -10,6 +10,7 @@ import type {
   ReturningSyntax,
   ValueComparison,
 } from './dialect.js';
+import { sqliteAggregates } from './sqlite-aggregates.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
 import { compareTexts, sqliteTexts } from './sqlite-texts.js';
@@ -112,6 +113,7 @@ export const sqlite: Dialect = {
   encode,
   listOf: ({ value, order, from, where, limit }) =>
     `(SELECT json_group_array(v) FROM (SELECT CAST(${value} AS TEXT) AS v FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}))`,
+  aggregates: sqliteAggregates,
   parameter,
   stored: (value, type) =>
     type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),

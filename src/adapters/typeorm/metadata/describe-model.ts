@@ -21,6 +21,7 @@ import {
 } from './describe-relations.js';
 import { describeRules, describeExposures } from './describe-decorators.js';
 import type { RelationSource } from './describe-relations.js';
+import { listensTo } from './listeners.js';
 import { entityIdOf } from '../table-metadata.js';
 import {
   acceptsNull,
@@ -107,6 +108,7 @@ function describeEntity(
     key: metadata.primaryColumns.map((column) => column.databaseName),
     unique: describeUnique(metadata),
     ...describeValidatorColumns(metadata),
+    ...describeLoadListener(metadata, dataSource),
     ...(metadata.deleteDateColumn && { deletion: metadata.deleteDateColumn.databaseName }),
     relations: describeRelations(source),
     exposures: exposures ? describeExposures(metadata, dataSource, exposures) : new Map(),
@@ -122,6 +124,16 @@ function describeEntity(
       ...unsupportedTrees(metadata),
     ],
   };
+}
+
+function describeLoadListener(
+  metadata: EntityMetadata,
+  { subscribers }: DataSource,
+): Pick<EntityDescription, 'loadListener'> {
+  const [listener] = metadata.afterLoadListeners;
+  if (listener) return { loadListener: `the @AfterLoad method ${listener.propertyName}` };
+  const subscriber = subscribers.find((each) => each.afterLoad !== undefined && listensTo(each, metadata));
+  return subscriber ? { loadListener: `afterLoad of ${subscriber.constructor.name}` } : {};
 }
 
 /** The sets of columns that are unique over all rows, so without partial indexes. One-to-one relations have a unique index. */

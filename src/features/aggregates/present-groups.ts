@@ -1,0 +1,77 @@
+import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import type { Json } from '../../core/errors/rest-exception.js';
+import type { Representation } from '../../core/contracts/serializer.js';
+import { COUNT, MEASURE_KINDS } from '../../core/query/aggregate.js';
+import type { AggregatedGroup } from '../../core/query/aggregate.js';
+import { LABELS_MEMBER } from '../../core/schema/object-label.js';
+import { averageOf } from './average.js';
+import type { ParsedAggregates, ShownMeasure } from './parse-aggregates.js';
+
+/** The labels of the keys of one group, by name. */
+export type GroupLabels = (index: number) => Readonly<Record<string, string>>;
+
+/** The object of a group in a response: its keys, and the aggregates. `parameter` is that of errors. */
+export function presentGroup(
+  { keys, values }: AggregatedGroup,
+  { groups, shown }: ParsedAggregates,
+  {
+    parameter,
+    labels,
+  }: { readonly parameter: string; readonly labels: Readonly<Record<string, string>> | undefined },
+): Representation {
+  const named = groups.map(({ name }, index): readonly [string, Json] => [name, keys[index] ?? null]);
+  const count = shown.find((each) => each.kind === COUNT);
+  const nested = MEASURE_KINDS.flatMap((kind): readonly (readonly [string, Json])[] => {
+    const ofKind = shown.flatMap((each): readonly (readonly [string, Json])[] =>
+      each.kind !== COUNT && each.kind === kind ? [[each.field.path, valueOf(each, values, parameter)]] : [],
+    );
+    return ofKind.length === 0 ? [] : [[kind, Object.fromEntries(ofKind)]];
+  });
+  return Object.fromEntries([
+    ...named,
+    ...(labels ? [[LABELS_MEMBER, labels] as const] : []),
+    ...(count ? [[COUNT, values[count.at] ?? 0] as const] : []),
+    ...nested,
+  ]);
+}
+
+/** The same without nested objects, for formats that have none: `sum.total`. */
+export function flatGroup(group: Representation): Representation {
+  return Object.fromEntries(
+    Object.entries(group).flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).map(([inner, each]) => [`${name}.${inner}`, each as unknown])
+        : [[name, value]],
+    ),
+  );
+}
+
+/** The names of `flatGroup`. */
+export function flatNames({ groups, shown }: ParsedAggregates): readonly string[] {
+  return [
+    ...groups.map(({ name }) => name),
+    ...shown.map((each) => (each.kind === COUNT ? COUNT : `${each.kind}.${each.field.path}`)),
+  ];
+}
+
+function valueOf(
+  measure: Exclude<ShownMeasure, { kind: typeof COUNT }>,
+  values: readonly Json[],
+  parameter: string,
+): Json {
+  const value = values[measure.at] ?? null;
+  if (value === null || measure.kind === 'min' || measure.kind === 'max') return value;
+  const { kind } = measure.field.operand.column.type;
+  if (measure.kind !== 'avg') return kind === 'integer' ? safeInteger(value, parameter) : value;
+  const count = Number(values[measure.per] ?? 0);
+  return typeof value === 'number' ? value / count : averageOf(String(value), count);
+}
+
+/** The sum of integers is a number, as they are: one that JavaScript would round is an error. */
+function safeInteger(value: Json, parameter: string): Json {
+  const sum = Number(value);
+  if (!Number.isSafeInteger(sum)) throw InvalidInput.of(parameter, INEXACT_SUM);
+  return sum;
+}
+
+export const INEXACT_SUM = 'A sum is too large to be given exactly, or of values that are not exact.';

@@ -1,0 +1,348 @@
+import type { Json } from '../core/errors/rest-exception.js';
+import type {
+  AggregatedGroup,
+  AggregatePlan,
+  GroupKey,
+  HavingLookup,
+  HavingTerm,
+  Measure,
+} from '../core/query/aggregate.js';
+import { InexactResult } from '../core/query/aggregate.js';
+import type { DataType } from '../core/schema/data-type.js';
+import { keyRepresentation } from '../core/values/keys.js';
+import { compileComparison, compileCondition, compileWhere, TRUE } from './compile-where.js';
+import { INEXACT } from './dialects/aggregate-syntax.js';
+import type { Dialect } from './dialects/dialect.js';
+import { decodeColumn, Scope } from './query-scope.js';
+import type { Statement } from './statement.js';
+import type { TableRegistry } from './table-names.js';
+
+/** A statement, and how its records are read. */
+export interface AggregateStatement extends Statement {
+  /** @throws InexactResult */
+  readonly read: (record: readonly unknown[]) => AggregatedGroup;
+  /** Where a record has the number of all groups, and that of the rows of the smallest one. */
+  readonly totals: { readonly count: number | undefined; readonly least: number | undefined };
+}
+
+/** One column of the derived table of groups, or two of a key. */
+interface Part {
+  /** The expressions over the rows, in the inner SELECT. */
+  readonly inner: readonly string[];
+  /** The names of their columns. */
+  readonly names: readonly string[];
+  /** The expressions that read them. */
+  readonly outer: readonly string[];
+  /** What orders them, the first one first. */
+  readonly order: readonly { readonly sql: string; readonly isInverse: boolean }[];
+  read(raw: readonly unknown[]): Json;
+  /** Of a key and of the values of a column. */
+  readonly type?: DataType;
+  readonly isSum?: true;
+  /** Whether it may be `INEXACT`. */
+  readonly mayBeInexact?: true;
+}
+
+/** The number of rows of each group. */
+const SIZE = 'n';
+const GROUPS = 'restify_groups';
+
+/**
+ * Groups the rows of a list in a derived table, so that keys and sums are compared and ordered as they are, and read once for each
+ * group. The rows are those of the list: its condition is compiled as for the list.
+ */
+export function aggregateStatement(
+  plan: AggregatePlan,
+  dialect: Dialect,
+  tables: TableRegistry,
+): AggregateStatement {
+  const scope = Scope.begin(dialect, tables, plan.list.resource);
+  const keys = plan.groups.map((group, index) => keyPart(group, index, scope));
+  const measures = plan.measures.map((measure, index) => measurePart(measure, index, scope));
+  const grouped = groupedRows(plan, [...keys, ...measures], scope);
+  const found = foundGroups(plan, { measures, table: groupsTable(grouped, plan) }, scope);
+  const parts = [...keys, ...measures];
+  const outer = [
+    ...parts.flatMap((part) => part.outer),
+    ...(plan.counts ? ['count(*) OVER ()'] : []),
+    ...(plan.minGroup === undefined ? [] : ['smallest']),
+  ];
+  const order = orderOf(plan, { keys, measures });
+  const selected = outer.map((sql, index) => `${sql} AS c${index}`).join(', ');
+  const offset = plan.offset === 0 ? '' : ` OFFSET ${plan.offset}`;
+  const sql = `SELECT ${selected} FROM ${found}${order} LIMIT ${plan.limit + 1}${offset}`;
+  const width = parts.reduce((sum, part) => sum + part.outer.length, 0);
+  return {
+    ...scope.complete(sql),
+    read: reader(keys, measures),
+    totals: {
+      count: plan.counts ? width : undefined,
+      least: plan.minGroup === undefined ? undefined : width + (plan.counts ? 1 : 0),
+    },
+  };
+}
+
+/** Counts the groups, as `c0`, with the number of rows of the smallest one, as `c1`: for a page without groups. */
+export function groupTotals(plan: AggregatePlan, dialect: Dialect, tables: TableRegistry): Statement {
+  const scope = Scope.begin(dialect, tables, plan.list.resource);
+  const keys = plan.groups.map((group, index) => keyPart(group, index, scope));
+  const measures = plan.measures.map((measure, index) => measurePart(measure, index, scope));
+  const grouped = groupedRows(plan, [...keys, ...measures], scope);
+  const found = foundGroups(plan, { measures, table: GROUPS }, scope);
+  return scope.complete(
+    `WITH ${GROUPS} AS (${grouped}) SELECT (SELECT count(*) FROM ${found}) AS c0, (SELECT MIN(${SIZE}) FROM ${GROUPS}) AS c1`,
+  );
+}
+
+interface Parts {
+  readonly keys: readonly Part[];
+  readonly measures: readonly Part[];
+}
+
+function groupedRows({ list, groups }: AggregatePlan, parts: readonly Part[], scope: Scope): string {
+  const selected = [
+    ...parts.flatMap(({ inner, names }) => inner.map((sql, index) => `${sql} AS ${names[index] ?? ''}`)),
+    `count(*) AS ${SIZE}`,
+  ];
+  const condition = compileWhere(list.where, scope, []);
+  const where = condition === TRUE ? '' : ` WHERE ${condition}`;
+  const width = parts.slice(0, groups.length).reduce((sum, part) => sum + part.inner.length, 0);
+  const places = Array.from({ length: width }, (_, index) => index + 1);
+  return `SELECT ${selected.join(', ')} FROM ${scope.from()}${where}${width === 0 ? '' : ` GROUP BY ${places.join(', ')}`}`;
+}
+
+/** The groups that the plan selects, from a table of all. What is not exact is found by every condition on measures. */
+function foundGroups(
+  { having, minGroup }: AggregatePlan,
+  { measures, table }: Pick<Parts, 'measures'> & { readonly table: string },
+  scope: Scope,
+): string {
+  const conditions = minGroup === undefined ? [] : [`${SIZE} >= ${minGroup}`];
+  if (having.length > 0) {
+    const compared = having.map((term) => compileHaving(term, measures, scope));
+    conditions.push(`(${[compared.join(' AND '), ...inexactParts(measures, scope)].join(' OR ')})`);
+  }
+  return conditions.length === 0 ? table : `${table} WHERE ${conditions.join(' AND ')}`;
+}
+
+/** The groups with the number of rows of the smallest one, if it is needed. */
+function groupsTable(grouped: string, { minGroup }: AggregatePlan): string {
+  const groups = `(${grouped}) ${GROUPS}`;
+  return minGroup === undefined
+    ? groups
+    : `(SELECT *, MIN(${SIZE}) OVER () AS smallest FROM ${groups}) all_groups`;
+}
+
+function inexactParts(measures: readonly Part[], { dialect }: Scope): readonly string[] {
+  return measures.flatMap(
+    ({ names: [name = ''], type, isSum }) =>
+      (isSum && type && dialect.aggregates.isInexact(name, type)) || [],
+  );
+}
+
+const OPERATORS: Readonly<Record<HavingLookup, string>> = {
+  exact: '=',
+  ne: '<>',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+};
+
+function compileHaving(
+  { measure, per, lookup, value }: HavingTerm,
+  measures: readonly Part[],
+  scope: Scope,
+): string {
+  const { aggregates } = scope.dialect;
+  const part = measures[measure];
+  const name = part?.names[0] ?? '';
+  const operator = OPERATORS[lookup];
+  const type = part?.type;
+  const bind = (each: string, as: DataType): string =>
+    as.kind === 'float'
+      ? scope.bind(Number(each), as)
+      : scope.bind(each, as.kind === 'decimal' ? DECIMAL : as);
+  if (!type) return `${name} ${operator} ${bind(String(value), BIGINT)}`;
+  if (per !== undefined) {
+    const average = { sum: name, count: measures[per]?.names[0] ?? '', type: summedType(type), operator };
+    return aggregates.compareAverage(average, String(value), bind);
+  }
+  if (part.isSum)
+    return aggregates.compareSum({ sum: name, type: summedType(type), operator }, String(value), bind);
+  const column = { id: name, path: name, type, nullable: true };
+  return compileComparison(
+    { kind: 'compare', operand: { hops: [], column }, lookup, value },
+    {
+      dialect: scope.dialect,
+      operand: () => name,
+      bind: (each, as) => scope.bind(each, as),
+      bindText: (text) => scope.bindText(text),
+    },
+  );
+}
+
+const BIGINT: DataType = { kind: 'bigint', min: 0n, max: 2n ** 63n - 1n };
+
+const DECIMAL: DataType = { kind: 'decimal' };
+
+/** The type by which a sum is compared: integers are decimals without places. */
+function summedType(type: DataType): DataType {
+  if (type.kind === 'float') return { kind: 'float' };
+  return type.kind === 'decimal' ? type : { kind: 'decimal', scale: 0 };
+}
+
+/** Null is greater than every value. The keys make the order total. */
+function orderOf({ order }: AggregatePlan, { keys, measures }: Parts): string {
+  const rest = keys.map((_, index) => ({ by: 'group' as const, index, descending: false }));
+  const named = new Set(order.filter(({ by }) => by === 'group').map(({ index }) => index));
+  const terms = [...order, ...rest.filter(({ index }) => !named.has(index))].flatMap(
+    ({ by, index, descending }) =>
+      ((by === 'group' ? keys : measures)[index]?.order ?? []).flatMap(({ sql, isInverse }) => {
+        const direction = descending !== isInverse ? ' DESC' : '';
+        return [`(${sql} IS NULL)${direction}`, `${sql}${direction}`];
+      }),
+  );
+  return terms.length === 0 ? '' : ` ORDER BY ${terms.join(', ')}`;
+}
+
+function reader(keys: readonly Part[], measures: readonly Part[]): AggregateStatement['read'] {
+  return (record) => {
+    let at = 0;
+    const values = (by: 'group' | 'measure', parts: readonly Part[]): readonly Json[] =>
+      parts.map((part, index) => {
+        const raw = record.slice(at, (at += part.outer.length));
+        if (part.mayBeInexact && raw.includes(INEXACT))
+          throw new InexactResult(by === 'group' ? index : undefined);
+        return part.read(raw);
+      });
+    return { keys: values('group', keys), values: values('measure', measures) };
+  };
+}
+
+function keyPart(group: GroupKey, index: number, scope: Scope): Part {
+  const { within, operands, bucket, relation } = group;
+  const { dialect } = scope;
+  const { aggregates } = dialect;
+  const visible = within.kind === 'always' ? undefined : within;
+  /** The parameters of the grants are bound once for each expression. */
+  const granted = (sql: string): string =>
+    visible ? `CASE WHEN ${compileCondition(visible, scope)} THEN ${sql} END` : sql;
+  const name = (place: number): string => `k${index}_${place}`;
+  const [first] = operands;
+  if (bucket && first) {
+    // The condition stands before the column.
+    const inner = aggregates.bucket(scope.operand(first), first.column.type, bucket).map(granted);
+    const names = inner.map((_, place) => name(place));
+    const [begin = '', ...offset] = names;
+    return {
+      inner,
+      names,
+      outer: [aggregates.readBucket(begin, bucket.unit), ...offset],
+      order: [{ sql: begin, isInverse: false }, ...offset.map((sql) => ({ sql, isInverse: true }))],
+      read: ([raw, seconds]) => readBegin(raw, seconds),
+      mayBeInexact: true,
+    };
+  }
+  const names = operands.map((_, place) => name(place));
+  const types = operands.map(({ column }) => column.type);
+  return {
+    inner: operands.map((operand, place) =>
+      granted(aggregates.key(scope.operand(operand), types[place] ?? operand.column.type)),
+    ),
+    names,
+    outer: operands.map(({ column }, place) => aggregates.readKey(name(place), column.type)),
+    order: operands.map(({ column }, place) => ({
+      sql: aggregates.orderKey(name(place), column.type),
+      isInverse: false,
+    })),
+    read: (raw) => {
+      const values = operands.map(({ column }, place) => decodeColumn(raw[place], column, dialect));
+      if (!relation) return values[0] ?? null;
+      return values.some((value) => value === null) ? null : keyRepresentation(values);
+    },
+  };
+}
+
+/** `2026-10-25`, or for an hour `2026-10-25T02:00:00+01:00`. */
+function readBegin(raw: unknown, seconds: unknown): Json {
+  if (raw === null || raw === undefined) return null;
+  const text = String(raw);
+  if (seconds === undefined) return text;
+  return `${text.replace(' ', 'T')}:00:00${offsetText(Number(seconds))}`;
+}
+
+function offsetText(seconds: number): string {
+  if (seconds === 0) return 'Z';
+  const all = Math.abs(seconds);
+  const parts = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60];
+  const shown = parts[2] === 0 ? parts.slice(0, 2) : parts;
+  return (seconds < 0 ? '-' : '+') + shown.map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function measurePart(measure: Measure, index: number, scope: Scope): Part {
+  const { dialect } = scope;
+  const { aggregates } = dialect;
+  if (measure.kind === 'rows') return numberPart(`r${index}`, 'count(*)');
+  const { operand } = measure;
+  const { type } = operand.column;
+  const column = scope.operand(operand);
+  switch (measure.kind) {
+    case 'values':
+      return numberPart(`v${index}`, `count(${dialect.nullable(column, type) ?? column})`);
+    case 'sum': {
+      const name = `s${index}`;
+      return {
+        ...onePart(name, aggregates.sum(column, type), aggregates.readSum(name, type)),
+        read: ([raw]) => readSum(raw, type, dialect),
+        type,
+        isSum: true,
+        mayBeInexact: true,
+      };
+    }
+    case 'min':
+    case 'max': {
+      const name = `m${index}`;
+      const order = [{ sql: aggregates.orderKey(name, type), isInverse: false }];
+      return {
+        ...onePart(name, aggregates.extreme(measure.kind, column, type), aggregates.readKey(name, type)),
+        order,
+        read: ([raw]) => decodeColumn(raw, operand.column, dialect),
+        type,
+      };
+    }
+    default:
+      return measure satisfies never;
+  }
+}
+
+function onePart(
+  name: string,
+  inner: string,
+  outer: string,
+): Pick<Part, 'inner' | 'names' | 'outer' | 'order'> {
+  return { inner: [inner], names: [name], outer: [outer], order: [{ sql: name, isInverse: false }] };
+}
+
+function numberPart(name: string, sql: string): Part {
+  return { ...onePart(name, sql, name), read: ([raw]) => Number(raw) };
+}
+
+/** All digits of a sum; a number of floats. */
+function readSum(raw: unknown, type: DataType, dialect: Dialect): Json {
+  if (raw === null || raw === undefined) return null;
+  if (type.kind === 'float') return dialect.decode(raw, { kind: 'float' });
+  const places = dialect.aggregates.scaleOf(type);
+  const text = withPoint(String(raw), places);
+  return type.kind === 'decimal' && type.scale === undefined
+    ? text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')
+    : text;
+}
+
+/** The text of an integer in units of a decimal place. */
+function withPoint(text: string, places: number): string {
+  if (places === 0) return text;
+  const sign = text.startsWith('-') ? '-' : '';
+  const digits = text.slice(sign.length).padStart(places + 1, '0');
+  return `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`;
+}

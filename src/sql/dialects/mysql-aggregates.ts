@@ -1,0 +1,82 @@
+import type { TimeUnit } from '../../core/query/aggregate.js';
+import type { DataType } from '../../core/schema/data-type.js';
+import { fixedZone, processZone, shiftBetween, UTC_ZONE } from '../../core/values/time-zones.js';
+import type { ZoneOffsets } from '../../core/values/time-zones.js';
+import { END_CLOCK, FIRST_CLOCK, groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
+import type { AggregateSyntax, SyntaxBucket } from './aggregate-syntax.js';
+import type { WallZone } from './local-time.js';
+
+interface Casts {
+  readonly read: (column: string, type: DataType) => string;
+  readonly nullable: (column: string, type: DataType) => string | undefined;
+}
+
+/** @param zone that of the driver, in which columns have their clock. */
+export function mysqlAggregates(zone: WallZone, { read, nullable }: Casts): AggregateSyntax {
+  const key = (column: string, type: DataType): string =>
+    groupsByText(type) ? asBytes(column) : (nullable(column, type) ?? column);
+  return {
+    key,
+    readKey: (value, type) => (groupsByText(type) ? `CONVERT(${value} USING utf8mb4)` : read(value, type)),
+    orderKey: (value) => value,
+    extreme: (kind, column, type) => `${kind.toUpperCase()}(${key(column, type)})`,
+    sum: (column) => `SUM(${column})`,
+    readSum: (sum) => `CAST(${sum} AS CHAR)`,
+    scaleOf: () => 0,
+    isInexact: () => undefined,
+    compareSum: ({ sum, type, operator }, value, bind) => `${sum} ${operator} ${bind(value, type)}`,
+    compareAverage: ({ sum, count, type, operator }, value, bind) =>
+      `${sum} ${operator} ${bind(value, type)} * ${count}`,
+    bucket: (column, type, bucket) =>
+      bucketOf(nullable(column, type) ?? column, type, { ...bucket, wall: zone }),
+    readBucket: (begin) => begin,
+  };
+}
+
+function asBytes(text: string): string {
+  return `CAST(CONVERT(${text} USING utf8mb4) AS BINARY)`;
+}
+
+function bucketOf(
+  column: string,
+  type: DataType,
+  { unit, zone = UTC_ZONE, wall }: SyntaxBucket & { readonly wall: WallZone },
+): readonly string[] {
+  if (type.kind !== 'datetime') return [beginOf(unit, column)];
+  const { shift, offset } = shiftBetween(wall === 'local' ? processZone() : fixedZone(wall * 60), zone);
+  const isBefore = (bound: string): string => `${column} < '${bound}'`;
+  const local = shiftedBegin(unit, column, { shift, isBefore });
+  return unit === 'hour' ? [local, offsetSql(offset, isBefore)] : [local];
+}
+
+interface Shifted {
+  readonly shift: ZoneOffsets;
+  readonly isBefore: (bound: string) => string;
+}
+
+function shiftedBegin(unit: TimeUnit, column: string, { shift, isBefore }: Shifted): string {
+  const by = (seconds: string): string => beginOf(unit, `(${column} + INTERVAL (${seconds}) SECOND)`);
+  if (shift.changes.length === 0) return shift.first === 0 ? beginOf(unit, column) : by(String(shift.first));
+  const isKnown = `${column} >= '${FIRST_CLOCK}' AND ${isBefore(END_CLOCK)}`;
+  return `CASE WHEN ${isKnown} THEN ${by(offsetSql(shift, isBefore))} WHEN ${column} IS NOT NULL THEN '${INEXACT}' END`;
+}
+
+function beginOf(unit: TimeUnit, clock: string): string {
+  const format = (text: string): string => `DATE_FORMAT(${clock}, '${text}')`;
+  switch (unit) {
+    case 'year':
+      return format('%Y-01-01');
+    case 'quarter':
+      return `CONCAT(${format('%Y-')}, ELT(QUARTER(${clock}), '01', '04', '07', '10'), '-01')`;
+    case 'month':
+      return format('%Y-%m-01');
+    case 'week':
+      return `DATE_FORMAT(${clock} - INTERVAL WEEKDAY(${clock}) DAY, '%Y-%m-%d')`;
+    case 'day':
+      return format('%Y-%m-%d');
+    case 'hour':
+      return format('%Y-%m-%d %H');
+    default:
+      return unit satisfies never;
+  }
+}

@@ -1,0 +1,151 @@
+import type { TimeUnit } from '../../core/query/aggregate.js';
+import type { DataType, TypeOf } from '../../core/schema/data-type.js';
+import { END_CLOCK, FIRST_CLOCK, groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
+import type { AggregateSyntax, SyntaxBucket } from './aggregate-syntax.js';
+
+/** Decimals of a column that does not say how many it has. */
+const PLACES = 6;
+/** A REAL has every number of 15 digits. */
+const EXACT_BELOW = '1e15';
+
+const MOST = 2n ** 63n - 1n;
+
+export const sqliteAggregates: AggregateSyntax = {
+  key: (column, type) => {
+    if (groupsByText(type)) return `${column} COLLATE BINARY`;
+    // Tables contain several text forms of an instant.
+    return type.kind === 'datetime'
+      ? `COALESCE(strftime('%Y-%m-%d %H:%M:%f', ${column}), ${column})`
+      : column;
+  },
+  readKey: (key, type) => {
+    if (type.kind === 'bigint') return `CAST(${key} AS TEXT)`;
+    return type.kind === 'decimal'
+      ? `CASE typeof(${key}) WHEN 'integer' THEN CAST(${key} AS TEXT) ELSE ${key} END`
+      : key;
+  },
+  orderKey: (key, type) => (groupsByText(type) ? `${key} COLLATE BINARY` : key),
+  extreme: (kind, column, type) =>
+    `${kind.toUpperCase()}(${column}${groupsByText(type) ? ' COLLATE BINARY' : ''})`,
+  // A value that is no integer makes the whole sum a REAL, which is not exact.
+  sum: (column, type) => (type.kind === 'decimal' ? `SUM(${scaled(column, type)})` : `SUM(${column})`),
+  readSum: (sum, type) =>
+    type.kind === 'float'
+      ? sum
+      : `CASE typeof(${sum}) WHEN 'real' THEN '${INEXACT}' ELSE CAST(${sum} AS TEXT) END`,
+  scaleOf: (type) => (type.kind === 'decimal' ? placesOf(type) : 0),
+  isInexact: (sum, { kind }) => (kind === 'float' ? undefined : `typeof(${sum}) = 'real'`),
+  compareSum: ({ sum, type, operator }, value, bind) => {
+    if (type.kind === 'float') return `${sum} ${operator} ${bind(value, type)}`;
+    const { whole, isRounded } = floorOf(value, type.kind === 'decimal' ? placesOf(type) : 0);
+    return compareInteger({ integer: sum, operator, whole, isRounded }, bind);
+  },
+  compareAverage: ({ sum, count, type, operator }, value, bind) => {
+    if (type.kind === 'float') return `${sum} ${operator} ${bind(value, type)} * ${count}`;
+    const places = type.kind === 'decimal' ? placesOf(type) : 0;
+    const { whole, rest, unit } = floorOf(value, places);
+    // Whole and rest of a division that rounds down.
+    const over = `((${sum} % ${count}) + ${count}) % ${count}`;
+    const compare = (sign: string): string =>
+      compareInteger(
+        { integer: `((${sum} - ${over}) / ${count})`, operator: sign, whole, isRounded: false },
+        bind,
+      );
+    const compareRest = (sign: string): string => `(${over}) * ${unit} ${sign} ${rest} * ${count}`;
+    if (operator === '=') return `(${compare('=')} AND ${compareRest('=')})`;
+    if (operator === '<>') return `NOT (${compare('=')} AND ${compareRest('=')})`;
+    return `(${compare(operator.charAt(0))} OR (${compare('=')} AND ${compareRest(operator)}))`;
+  },
+  bucket,
+  readBucket: (begin) => begin,
+};
+
+function placesOf({ scale }: TypeOf<'decimal'>): number {
+  return scale ?? PLACES;
+}
+
+/** A decimal, which is stored as REAL, as an integer; 0.5 for one that has more digits, or is no number. */
+function scaled(column: string, type: TypeOf<'decimal'>): string {
+  const factor = `1${'0'.repeat(placesOf(type))}`;
+  const isExact = [
+    `typeof(${column}) IN ('integer', 'real')`,
+    `abs(${column} * ${factor}) < ${EXACT_BELOW}`,
+    ...(type.scale === undefined ? [`ROUND(${column} * ${factor}.0) / ${factor}.0 = ${column}`] : []),
+  ];
+  return `CASE WHEN ${isExact.join(' AND ')} THEN CAST(ROUND(${column} * ${factor}) AS INTEGER) WHEN ${column} IS NOT NULL THEN 0.5 END`;
+}
+
+/** The integer at or below a decimal in units of its last place, and what is left, as a fraction of `unit`. */
+function floorOf(
+  value: string,
+  places: number,
+): { readonly whole: bigint; readonly rest: bigint; readonly unit: bigint; readonly isRounded: boolean } {
+  const [, sign = '', digits = '', decimals = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value) ?? [];
+  const more = Math.max(0, decimals.length - places);
+  const unit = 10n ** BigInt(more);
+  const all = BigInt(`${sign}${digits}${decimals.padEnd(places, '0')}`);
+  const rest = ((all % unit) + unit) % unit;
+  return { whole: (all - rest) / unit, rest, unit, isRounded: rest > 0n };
+}
+
+interface ComparedInteger {
+  readonly integer: string;
+  readonly operator: string;
+  /** The integer at or below the decimal, and whether it is below it. */
+  readonly whole: bigint;
+  readonly isRounded: boolean;
+}
+
+/** Compares an integer with a decimal. */
+function compareInteger(
+  { integer, operator, whole, isRounded }: ComparedInteger,
+  bind: (value: string, type: DataType) => string,
+): string {
+  if (isRounded && operator === '=') return `(${integer} IS NOT NULL AND 1 = 0)`;
+  if (isRounded && operator === '<>') return `${integer} IS NOT NULL`;
+  if (whole > MOST || whole < -MOST) {
+    const holds = whole > 0n === operator.startsWith('<');
+    return holds ? `${integer} IS NOT NULL` : '1 = 0';
+  }
+  // Above a decimal is above the integer below it.
+  const compared = isRounded ? ({ '>=': '>', '<': '<=' }[operator] ?? operator) : operator;
+  return `${integer} ${compared} ${bind(String(whole), { kind: 'bigint', min: -MOST, max: MOST })}`;
+}
+
+/** The date functions read the text forms of instants, and calculate with the calendar of ISO 8601. */
+function bucket(column: string, type: DataType, { unit, zone }: SyntaxBucket): readonly string[] {
+  if (!zone || type.kind === 'date') {
+    const begin = beginOf(column, unit, '');
+    return [known(begin, column), ...(unit === 'hour' ? ['0'] : [])];
+  }
+  const isBefore = (clock: string): string => `${column} < '${clock}'`;
+  const offset = offsetSql(zone, isBefore);
+  const begin = beginOf(column, unit, `, (${offset}) || ' seconds'`);
+  const isKnown = `${column} >= '${FIRST_CLOCK}' AND ${isBefore(END_CLOCK)}`;
+  const inside = `CASE WHEN ${isKnown} THEN ${begin} END`;
+  return [known(inside, column), ...(unit === 'hour' ? [offset] : [])];
+}
+
+function known(begin: string, column: string): string {
+  return `COALESCE(${begin}, CASE WHEN ${column} IS NOT NULL THEN '${INEXACT}' END)`;
+}
+
+function beginOf(column: string, unit: TimeUnit, shift: string): string {
+  const format = (text: string, more = ''): string => `strftime('${text}', ${column}${shift}${more})`;
+  switch (unit) {
+    case 'year':
+      return format('%Y-01-01');
+    case 'quarter':
+      return `${format('%Y-')} || substr('01040710', ((${format('%m')} - 1) / 3) * 2 + 1, 2) || '-01'`;
+    case 'month':
+      return format('%Y-%m-01');
+    case 'week':
+      return format('%Y-%m-%d', `, 'weekday 0', '-6 days'`);
+    case 'day':
+      return format('%Y-%m-%d');
+    case 'hour':
+      return format('%Y-%m-%d %H');
+    default:
+      return unit satisfies never;
+  }
+}
