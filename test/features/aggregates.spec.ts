@@ -59,6 +59,7 @@ class AggPerson {
     pieces: ['gte'],
   },
   searchFields: ['status'],
+  query: true,
   renderers: [new CsvRenderer()],
 })
 @Entity('agg_order')
@@ -296,6 +297,17 @@ onEachDatabase('aggregates of a list', (database) => {
       as('ann'),
     );
     expect(empty.text).toBe('status,count,sum.total\r\n');
+  });
+
+  test('are read by QUERY, with the rights of aggregates', async () => {
+    const query = (raw: string, who: string): ReturnType<StartedApp['client']['send']> =>
+      started.client.send('QUERY', ORDERS, {
+        raw,
+        headers: { ...as(who).headers, 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    const { json } = await query('aggregate=count&group=status&status=paid', 'carl');
+    expect(json).toEqual([{ status: 'paid', count: 3 }]);
+    expect((await query('status=paid', 'carl')).status).toBe(403);
   });
 
   test('answer HEAD with the headers of GET', async () => {
