@@ -67,13 +67,13 @@ describe('the lane of a write', () => {
       'a serializer',
       { completed: () => undefined },
       undefined,
-      'entities: The response is made inside of the transaction.',
+      'loaded: The response is made inside of the transaction.',
     ],
     [
       'a hook',
       { hooks: { after: () => undefined } },
       undefined,
-      'entities: A hook runs inside of the transaction.',
+      'loaded: A hook runs inside of the transaction.',
     ],
     [
       'If-Match',
@@ -82,7 +82,7 @@ describe('the lane of a write', () => {
       'locked: The expected content is compared with the locked row.',
     ],
     ['a subscriber', {}, 'Audit', 'entities: The subscriber Audit sees the writes of the entity.'],
-    ['an invalid body', { errors: { name: ['Required.'] } }, undefined, 'entities: The body is invalid.'],
+    ['an invalid body', { errors: { name: ['Required.'] } }, undefined, 'loaded: The body is invalid.'],
   ])('of %s', (...[, plan, subscriber, expected]) => {
     expect(textOf(chooseWrite(writes, { ...WRITE, ...plan }, subscriber))).toBe(expected);
   });

@@ -86,18 +86,18 @@ export function chooseWrite(
 ): WriteChoice {
   const choice = writes[plan.kind];
   if (!isBySql(choice)) return choice;
+  if (subscriber !== undefined) return choiceOf(LIVE_CAUSES.subscriber, subscriber);
   if (plan.completed) return LIVE_CHOICES.completed;
   if (plan.hooks.before || plan.hooks.after) return LIVE_CHOICES.hook;
   if (plan.errorsOfStored) return LIVE_CHOICES.stored;
   if (plan.merges) return LIVE_CHOICES.merge;
-  if (subscriber !== undefined) return choiceOf(LIVE_CAUSES.subscriber, subscriber);
   for (const _ in plan.errors) return LIVE_CHOICES.errors;
   return plan.expected ? LIVE_CHOICES.expectation : choice;
 }
 
 /** Whether statements of this package write one row. */
 export function isBySql({ lane }: WriteChoice): boolean {
-  return lane === 'direct' || lane === 'locked';
+  return lane === 'direct' || lane === 'locked' || lane === 'loaded';
 }
 
 /** @param isPlain whether the table has no triggers; asked at the first write that could be direct. */
@@ -147,7 +147,7 @@ export function chooseDeletion(
   subscriber: string | undefined,
 ): WriteChoice {
   if (one.lane === 'entities') return one;
-  if (hooks.before || hooks.after) return LIVE_CHOICES.hook;
+  if (hooks.before || hooks.after) return LIVE_CHOICES['hooked-deletion'];
   if (subscriber !== undefined) return choiceOf(LIVE_CAUSES['row-subscriber'], subscriber);
   return expected ? LIVE_CHOICES['expected-deletion'] : one;
 }
@@ -163,7 +163,7 @@ export function chooseDeletions(
 ): WriteChoice {
   if (!plans) return LIVE_CHOICES['one-key'];
   if (choice.lane !== 'together') return choice;
-  if (plans.some(({ hooks }) => hooks.before || hooks.after)) return LIVE_CHOICES.hook;
+  if (plans.some(({ hooks }) => hooks.before || hooks.after)) return LIVE_CHOICES['hooked-deletion'];
   if (plans.some(({ expected }) => expected)) return LIVE_CHOICES['expected-deletion'];
   return subscriber === undefined ? choice : choiceOf(LIVE_CAUSES['delete-subscriber'], subscriber);
 }

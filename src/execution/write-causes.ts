@@ -1,8 +1,9 @@
 /**
- * How rows are written: one statement that returns its row, statements that lock, check and write it in a transaction, a few statements
+ * How rows are written: one statement that returns its row, statements that lock, check and write it in a transaction, statements in a
+ * transaction that lock it, load its entity, and write what has changed in that, a few statements
  * that delete many rows, statements for the pairs of a join table without an entity, or entities of the ORM in a transaction.
  */
-export type WriteLane = 'direct' | 'locked' | 'together' | 'pairs' | 'entities';
+export type WriteLane = 'direct' | 'locked' | 'loaded' | 'together' | 'pairs' | 'entities';
 
 export interface WriteChoice {
   readonly lane: WriteLane;
@@ -81,6 +82,7 @@ export const TABLE_CAUSES = {
 
 export const CREATE_CAUSES = {
   initializers: {
+    lane: 'loaded',
     what: 'property initializers in the entity class',
     because: 'The class % sets initial values.',
   },
@@ -145,17 +147,19 @@ export const ROW_DELETION_CAUSES = {
   },
 } as const satisfies Causes;
 
+const HOOKS = {
+  what: '`beforeWrite` or `afterWrite` of a [controller class](overriding.md), or of `hooks` of `forRoot`',
+  because: 'A hook runs inside of the transaction.',
+};
+
 /** What is known once the application runs, and asked for each write. This list is closed, with `VALUE_CHOICES`. */
 export const LIVE_CAUSES = {
   completed: {
+    lane: 'loaded',
     what: 'a `serializer` of your own, a readable computed field, `expand` in the query, an `Idempotency-Key`',
     because: 'The response is made inside of the transaction.',
   },
-  hook: {
-    of: 'all',
-    what: '`beforeWrite` or `afterWrite` of a [controller class](overriding.md), or of `hooks` of `forRoot`',
-    because: 'A hook runs inside of the transaction.',
-  },
+  hook: { ...HOOKS, lane: 'loaded' },
   expectation: {
     lane: 'locked',
     of: 'changes',
@@ -163,15 +167,18 @@ export const LIVE_CAUSES = {
     because: 'The expected content is compared with the locked row.',
   },
   stored: {
+    lane: 'loaded',
     of: 'changes',
     what: "in a model with [`strict: 'writes'`](declaring.md#strict), a body with a field that the caller may not write",
     because: 'Values of the body are compared with the locked row.',
   },
   merge: {
+    lane: 'loaded',
     of: 'changes',
     what: 'an [`application/merge-patch+json`](declaring.md#mergepatch) body',
     because: 'Its JSON is merged into that of the locked row.',
   },
+  'hooked-deletion': { ...HOOKS, of: 'all deletions' },
   'expected-deletion': {
     lane: 'locked',
     of: 'all deletions',
@@ -192,7 +199,11 @@ export const LIVE_CAUSES = {
     what: 'a subscriber to loads or deletions of the entity, while it is added',
     because: 'The subscriber % sees each row that is deleted.',
   },
-  errors: { what: 'a body with invalid values: nothing is written', because: 'The body is invalid.' },
+  errors: {
+    lane: 'loaded',
+    what: 'a body with invalid values: nothing is written',
+    because: 'The body is invalid.',
+  },
   trigger: {
     of: 'all but bulk deletions',
     what: 'a table with triggers or rules',
@@ -215,39 +226,46 @@ export const LIVE_CAUSES = {
 /** What depends on the values of a body, or of the condition that selects the row. */
 export const VALUE_CAUSES = {
   'hidden-key': {
+    lane: 'loaded',
     what: 'a body with a part of a key of several columns and tables',
     because: 'The stored row completes a key of the body.',
   },
   values: {
+    lane: 'loaded',
     what: 'a value that TypeORM writes in another form, such as one of an enum of numbers or of `jsonb` on SQLite; a body that writes a column twice',
     because: 'Only the entity determines what is written into a column.',
   },
-  nothing: { of: 'changes', what: 'a change of no column', because: 'No column changes.' },
+  nothing: { lane: 'loaded', of: 'changes', what: 'a change of no column', because: 'No column changes.' },
   'shared-column': {
     of: 'changes',
     what: 'a relation that shares a column with another one',
     because: 'The stored row decides which relations change.',
   },
   grants: {
+    lane: 'loaded',
     what: 'row permissions over other rows, or over values that the database makes or the body changes',
     because: 'Whether the caller may have the row is known once it is stored.',
   },
   'checked-key': {
+    lane: 'loaded',
     of: 'creates',
     what: 'on MariaDB, a body with a related key that is no number, text, date or UUID, or whose text is stored otherwise; any related key beside class-validator rules',
     because: 'Only the database knows the related key as it is stored.',
   },
   'unseen-trigger': {
+    lane: 'loaded',
     of: 'creates',
     what: 'on MariaDB, row permissions',
     because: 'A trigger that the user of the database does not see may change what the permission reads.',
   },
   'validated-change': {
+    lane: 'loaded',
     of: 'changes',
     what: 'class-validator rules on MariaDB, or beside such an `If-Match`',
     because: 'The validators see the locked row.',
   },
   'counted-change': {
+    lane: 'loaded',
     of: 'changes',
     what: 'on MariaDB, an entity with `@UpdateDateColumn` or `@VersionColumn`, a `json` column, another key of the object, and a related key whose permission reads other rows',
     because: 'Only the stored row tells what changes.',
@@ -270,6 +288,7 @@ export const VALUE_CAUSES = {
     because: 'The database cannot compare a value as TypeORM does.',
   },
   'no-row': {
+    lane: 'loaded',
     what: 'a statement that has written no row: the object or a related one does not exist, or the database rejects a value. The write is repeated, to say why',
     because: 'The statement has written no row.',
   },

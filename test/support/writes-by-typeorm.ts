@@ -8,9 +8,11 @@ import {
   identityOf,
   setColumns,
 } from '../../src/adapters/typeorm/write/entity-values.js';
+import { EntityWriter } from '../../src/adapters/typeorm/write/entity-writer.js';
 import type { LoadedEntities } from '../../src/adapters/typeorm/write/loaded-entities.js';
 import type { WriterTools } from '../../src/adapters/typeorm/write/row-writer.js';
-import type { StoredRows } from '../../src/adapters/typeorm/write/stored-rows.js';
+import { selectForUpdate } from '../../src/adapters/typeorm/write/row-locks.js';
+import { StoredRows } from '../../src/adapters/typeorm/write/stored-rows.js';
 import { writeWithin } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import type { CreatePlan, UpdatePlan } from '../../src/core/query/plan.js';
@@ -31,12 +33,19 @@ export interface DirectWriterInside {
 export type Stored = Readonly<Record<string, unknown>>;
 
 export interface UpdatedRow {
+  /** Whether statements that load the entity have changed it, and not one alone. */
+  readonly isLoaded?: boolean;
   readonly before: Stored;
   readonly stored: Stored;
 }
 
 /** Thrown to roll back a write after inspection. */
 class TakenBack extends Error {}
+
+/** Whether no code of the application runs for the write, which a second one would call again. */
+export function isRepeatable({ hooks, pairs }: Pick<CreatePlan, 'hooks' | 'pairs'>): boolean {
+  return !hooks.before && !hooks.after && !pairs;
+}
 
 /** The row that TypeORM would store, rolled back again; undefined if it stores none. */
 export async function insertedByTypeOrm(
@@ -71,16 +80,19 @@ export async function updatedByTypeOrm(
   plan: UpdatePlan,
   report: (difference: string) => never,
 ): Promise<UpdatedRow | undefined> {
-  const { tools, parts } = inside;
+  const { tools } = inside;
   const choice = await tools.choices.choose(plan);
-  if (!isBySql(choice) || 'lane' in inside.statements.changesOf(plan)) return undefined;
+  const isDirect = isBySql(choice) && choice.lane !== 'loaded';
+  const written = isDirect ? inside.statements.changesOf(plan) : choice;
+  if ('lane' in written && (written.lane !== 'loaded' || !isRepeatable(plan))) return undefined;
   let key: readonly Json[] | undefined;
   let stored: Stored | undefined;
   let difference: string | undefined;
   await tools.connections
     .transact(async (runner) => {
       difference = await entityDifference(inside, plan, runner);
-      const row = await writeWithin(await parts.general.prepareUpdate(plan), runner);
+      const general = new EntityWriter(inside.resource, tools);
+      const row = await writeWithin(general.prepareUpdate({ ...plan, completed: undefined }), runner);
       key = row?.key;
       stored = key && (await storedRow(inside, key, runner));
       throw new TakenBack();
@@ -90,15 +102,18 @@ export async function updatedByTypeOrm(
   const identity = key;
   const before =
     identity && (await tools.connections.reading('primary', (runner) => storedRow(inside, identity, runner)));
-  return before && stored && { before, stored };
+  return before && stored && { before, stored, isLoaded: 'lane' in written };
 }
 
 /** Undefined if the entity of a stored row equals the one that TypeORM loads, also in the order of its properties. */
 async function entityDifference(
-  { storedRows, tools, parts, resource }: DirectWriterInside,
+  { tools, parts, resource, ...inside }: DirectWriterInside,
   { where }: UpdatePlan,
   runner: QueryRunner,
 ): Promise<string | undefined> {
+  const storedRows = inside.storedRows ?? StoredRows.of(resource, tools);
+  // Another request may change the row between the two reads.
+  await selectForUpdate(resource, { columns: resource.identity, where }, { runner, tools });
   const [record] = storedRows ? await tools.connections.records(runner, storedRows.select(where)) : [];
   const row = record && storedRows?.read(record);
   if (!row) return undefined;

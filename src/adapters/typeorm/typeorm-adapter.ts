@@ -200,7 +200,7 @@ export class TypeOrmAdapter implements DataAdapter {
     const tools = this.toolsOf(resource);
     const { writes, rules } = this.choicesOf(resource);
     if (writes.create.lane === 'pairs') return new JunctionWriter(resource, tools);
-    const general = new EntityWriter(resource, tools);
+    const general = new EntityWriter(resource, tools, rules);
     if (resource.deleted) return general;
     if (!rules) return new RemovingWriter(resource, tools, general);
     const { target } = this.tables.of(resource).metadata;

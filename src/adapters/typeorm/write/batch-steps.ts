@@ -5,7 +5,9 @@ import type {
   ColumnValue,
   StepReference,
   UpsertPlan,
+  WritePlan,
 } from '../../../core/query/plan.js';
+import type { StoredValues } from '../../../core/contracts/hooks.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkWriteError, isRestException } from '../../../core/errors/rest-exception.js';
 import type { BulkStepError, FieldErrors, Json } from '../../../core/errors/rest-exception.js';
@@ -57,7 +59,7 @@ export async function writeEach(
   const { runner, plan, toolsOf, dialect, isTogether } = transaction;
   const prepared = await prepareEach(steps, transaction, turn);
   const recorder = WriteRecorder.of(plan.steps, toolsOf);
-  if (recorder) await recorder.begin(runner);
+  if (recorder) await recorder.begin(runner, knownImages(plan, prepared));
   const written: Row[] = isTogether ? [...((await insertTogether(prepared, runner)) ?? [])] : [];
   for (const [index, row] of written.entries()) recordStep(recorder, plan.steps[index], { outcome: row });
   const remaining = written.length === 0 ? steps : [];
@@ -82,6 +84,20 @@ export async function writeEach(
       : error;
   });
   return written;
+}
+
+/** What the rows have stored that the steps have locked. */
+function knownImages(
+  { steps }: BatchPlan,
+  prepared: readonly PreparedWrite<StepOutcome>[],
+): ReadonlyMap<WritePlan, StoredValues> {
+  const known = new Map<WritePlan, StoredValues>();
+  for (const [index, step] of steps.entries()) {
+    const stored = prepared[index]?.stored;
+    if (stored && step.kind === 'update') known.set(step, stored);
+    if (stored && step.kind === 'upsert') known.set(step.update, stored);
+  }
+  return known;
 }
 
 /** Prepares the steps, and reports the errors of all of them together. */

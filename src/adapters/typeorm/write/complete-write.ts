@@ -16,6 +16,8 @@ interface WrittenRow {
   readonly identity: readonly Json[];
   readonly pairs: StartedPairs;
   readonly runner: QueryRunner;
+  /** The row as it was written, if the caller is permitted to have it. */
+  readonly row?: Row | undefined;
 }
 
 interface Parts {
@@ -31,12 +33,17 @@ interface Parts {
  */
 export async function completeWrite(
   plan: CreatePlan | UpdatePlan,
-  { entity, identity, pairs, runner }: WrittenRow,
+  { entity, identity, pairs, runner, row: written }: WrittenRow,
   { tools, entities, metadata }: Parts,
 ): Promise<Row> {
   const { reader, dialect } = tools;
   await writePairs(pairs, identity, { runner, tools });
   await runHook(plan.hooks.after, entity, { runner, dialect });
+  // Nothing has run behind the statement that has returned it.
+  if (written && !plan.pairs && !plan.hooks.after && plan.hiddenKeys.length === 0) {
+    await runHook(plan.completed, [written], { runner, dialect });
+    return written;
+  }
   const stored = entities.conditionOf(identity);
   await rejectHiddenKeys(plan.hiddenKeys, { stored, reader, runner });
   const where = conjunction([stored, plan.kind === 'create' ? plan.where : plan.after]);

@@ -54,15 +54,12 @@ export function writerFacts(
   );
   const context = { dataSource, dialect, alike };
   const overlapping = KeyColumns.of(resource, metadata)?.overlapping ?? [];
-  const create =
-    defaults === 'none'
-      ? insertRules(resource, metadata, context)
-      : ({ kind: 'initializers', name: metadata.name } as const);
+  const create = insertRules(resource, metadata, context);
   const update = updateRules(resource, metadata, context);
   return {
     tableName,
     table,
-    create: isCause(create) ? create : undefined,
+    create: createCause(create, defaults === 'new' ? metadata.name : undefined),
     update: updateCause(update, context),
     rules: {
       inserting,
@@ -72,6 +69,15 @@ export function writerFacts(
       update: isCause(update) ? undefined : update,
     },
   };
+}
+
+/** Why one statement of the body's values does not create a row. */
+function createCause(
+  rules: ReturnType<typeof insertRules>,
+  initialized: string | undefined,
+): WriteFacts['create'] {
+  if (isCause(rules)) return rules;
+  return initialized === undefined ? undefined : { kind: 'initializers', name: initialized };
 }
 
 /** Why one statement does not change a row. */

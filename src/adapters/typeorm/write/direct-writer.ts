@@ -124,7 +124,7 @@ export class DirectWriter implements RowWriter {
   }
 
   private changesOf(plan: UpdatePlan, choice: WriteChoice): RowChanges | WriteChoice {
-    if (!isBySql(choice)) return choice;
+    if (!isBySql(choice) || choice.lane === 'loaded') return choice;
     if (choice.lane === 'locked' && this.validates) return VALUE_CHOICES['validated-change'];
     return this.statements.changesOf(plan);
   }

@@ -7,6 +7,7 @@ import type {
   StartedPairs,
   UpdatePlan,
 } from '../../../core/query/plan.js';
+import type { Json } from '../../../core/errors/rest-exception.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { mergeIntoStored } from '../../../core/values/merge-patch.js';
 import type { Row } from '../../../core/contracts/serializer.js';
@@ -25,21 +26,25 @@ import {
   identityOf,
   setColumns,
 } from './entity-values.js';
+import { prepareEntityDeletion } from './entity-deletion.js';
 import { EntityRemover } from './entity-remover.js';
 import { EntitySaver } from './entity-saver.js';
-import type { Change } from './entity-saver.js';
+import { EntityStatements } from './entity-statements.js';
+import type { DirectWriterRules } from './direct-writer-rules.js';
+import { lockEntity } from './lock-entity.js';
+import type { LockParts } from './lock-entity.js';
+import { identityOfRow } from './recorded-writes.js';
 import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
-import { deletionError } from './find-referrer.js';
 import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { copyEntity, ListenerRelations, LoadedEntities } from './loaded-entities.js';
-import type { StoredEntity } from './loaded-entities.js';
+import { ListenerRelations, LoadedEntities } from './loaded-entities.js';
 import { beginPairs, keysOf } from './pair-writes.js';
 import { PreciseValues } from './precise-values.js';
 import { runHook, NO_ERRORS, notFound, prepared } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
-import { selectForDeletion, selectForUpdate } from './row-locks.js';
 import { StepWriter } from './step-writer.js';
+import { updateBySql } from './update-entity.js';
+import type { ChangedWrite } from './update-entity.js';
 import { translateWriteError } from './translate-write-error.js';
 import type { TranslatedWriteError } from './translate-write-error.js';
 import { TreeKeeper } from './trees/tree-keeper.js';
@@ -60,17 +65,20 @@ export class EntityWriter extends StepWriter {
   private readonly model: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata };
   readonly entities: LoadedEntities;
   private readonly saver: EntitySaver;
-  private readonly remover: EntityRemover;
-  private readonly precise: PreciseValues | undefined;
-  private readonly tree: TreeKeeper | undefined;
-  private readonly related: ListenerRelations | undefined;
+  readonly remover: EntityRemover;
+  readonly precise: PreciseValues | undefined;
+  readonly tree: TreeKeeper | undefined;
+  readonly related: ListenerRelations | undefined;
   private readonly dropped: DroppedRows | undefined;
   private readonly candidates: CandidateRows;
   private readonly keyColumns: KeyColumns | undefined;
+  readonly statements: EntityStatements | undefined;
+  private readonly locking: LockParts;
 
   constructor(
-    private readonly resource: ResourceSchema,
+    readonly resource: ResourceSchema,
     tools: WriterTools,
+    rules?: DirectWriterRules,
   ) {
     super(tools);
     this.metadata = tools.tables.of(resource).metadata;
@@ -85,6 +93,8 @@ export class EntityWriter extends StepWriter {
     this.precise = PreciseValues.of(resource, tools);
     this.candidates = new CandidateRows(resource, this.metadata, tools);
     this.keyColumns = KeyColumns.of(resource, this.metadata);
+    this.statements = EntityStatements.of(resource, tools, rules);
+    this.locking = { resource, tools, entities, statements: this.statements };
   }
 
   async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
@@ -126,6 +136,8 @@ export class EntityWriter extends StepWriter {
     { entity, referenced, pairs, runner }: WrittenEntity,
   ): Promise<Row> {
     await this.runBeforeWrite(plan, { entity, referenced, runner });
+    const row = await this.insertBySql(plan, entity, runner);
+    if (row) return completeWrite(plan, { entity, pairs, runner, ...row }, this);
     await this.related?.load(entity, runner);
     const arrays = await convertingValues(plan, this.metadata, () => this.saver.insert(entity, runner));
     const identity = exactIdentity(
@@ -138,6 +150,19 @@ export class EntityWriter extends StepWriter {
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
     await this.saver.writeColumns([...arrays, ...precise], { identity }, runner);
     return completeWrite(plan, { entity, identity, pairs, runner }, this);
+  }
+
+  /** Undefined if TypeORM has to insert the row. */
+  private async insertBySql(
+    plan: CreatePlan,
+    entity: ObjectLiteral,
+    runner: QueryRunner,
+  ): Promise<{ readonly identity: readonly Json[]; readonly row: Row | undefined } | undefined> {
+    const { statements } = this;
+    if (!statements || !(await statements.suits(plan))) return undefined;
+    const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
+    const row = await statements.insert(entity, precise, { runner });
+    return row && { identity: identityOfRow(row), row: plan.where.kind === 'always' ? row : undefined };
   }
 
   /** Runs the hook. Returns the columns of relations that it has set. */
@@ -180,19 +205,10 @@ export class EntityWriter extends StepWriter {
         if (this.tree?.mayMove({ values: plan.values, hooked }) === true) await this.tree.begin(runner);
         const json = this.precise?.changedJson(plan.values) ?? [];
         const shared = this.keyColumns?.overlapping ?? [];
-        const read = await selectForUpdate(
-          this.resource,
-          {
-            columns: [...this.resource.identity, ...json, ...shared],
-            where: plan.where,
-            expected: plan.expected,
-          },
-          { runner, tools: this.tools },
-        );
-        const key = read?.slice(0, this.resource.identity.length);
-        const entity = key && (await this.entities.load(key, runner));
-        if (!key || !entity) return notFound(undefined);
-        const storedJson = new Map(json.map(({ id }, index) => [id, read?.[key.length + index] ?? null]));
+        const row = await lockEntity(plan, [...json, ...shared], { ...this.locking, runner });
+        if (!row) return notFound(undefined);
+        const { key, values: read, entity, copy, image } = row;
+        const storedJson = new Map(json.map(({ id }, index) => [id, read[index] ?? null]));
         if (plan.merges)
           plan = { ...plan, values: mergeIntoStored(plan.values, this.resource.fields, storedJson) };
         const isKeyExact = this.entities.restoreKey(entity, key);
@@ -203,7 +219,7 @@ export class EntityWriter extends StepWriter {
         const { referenced, errors } = await this.tools.lookups.lookUp(keysOf(plan, pairs), runner);
         const loadedJson = this.precise?.loadedJson(entity, json) ?? new Map<string, unknown>();
         applyValues(entity, this.model, { values: plan.values, referenced });
-        const storedKeys = (read ?? []).slice(key.length + json.length);
+        const storedKeys = read.slice(json.length, json.length + shared.length);
         const { decided, disagreements } = assignChangedKeys(this.keyColumns, entity, {
           values: plan.values,
           errors: plan.errors,
@@ -227,15 +243,14 @@ export class EntityWriter extends StepWriter {
           storedKeys: new Map(shared.map(({ id }, index) => [id, storedKeys[index] ?? null])),
           hooked,
         };
-        return prepared(
-          () => this.performUpdate(plan, { entity, change, pairs, runner }),
-          await this.errorsOf(entity, plan, [
-            errors,
-            disagreements,
-            pairs.errors,
-            await storedErrors(plan, runner, this.tools),
-          ]),
-        );
+        const found = await this.errorsOf(entity, plan, [
+          errors,
+          disagreements,
+          pairs.errors,
+          await storedErrors(plan, runner, this.tools),
+        ]);
+        const write = (): Promise<Row> => this.performUpdate(plan, { entity, change, copy, pairs, runner });
+        return { ...prepared(write, found), stored: image };
       },
       translateError: (error) =>
         this.translate(error, {
@@ -256,12 +271,14 @@ export class EntityWriter extends StepWriter {
 
   private async performUpdate(
     plan: UpdatePlan,
-    { entity, change: given, pairs, runner }: Omit<WrittenEntity, 'referenced'> & { readonly change: Change },
+    { entity, change: given, copy, pairs, runner }: ChangedWrite,
   ): Promise<Row> {
     const hooked = await this.runBeforeWrite(plan, { entity, referenced: given.referenced, runner });
     const change = hooked ? { ...given, decided: mergeColumns(given.decided, hooked) } : given;
     const stored = this.saver.comparesJson(entity, change) ? change.storedJson : undefined;
     if (stored) this.precise?.keepLoadedJson(entity, change);
+    const bySql = stored && copy && (await updateBySql(plan, { entity, change, copy, pairs, runner }, this));
+    if (bySql) return bySql;
     const update = (): Promise<readonly ColumnValue[]> => this.saver.update(entity, change, runner);
     const arrays =
       plan.values.size > 0 || change.hooked ? await convertingValues(plan, this.metadata, update) : [];
@@ -274,39 +291,11 @@ export class EntityWriter extends StepWriter {
   }
 
   prepareDelete(plan: DeletePlan): PreparableWrite<boolean> {
-    return {
-      errors: NO_ERRORS,
-      prepare: async (runner) => {
-        await this.tree?.begin(runner);
-        const key = await selectForDeletion(
-          this.resource,
-          { columns: this.resource.identity, where: plan.where, expected: plan.expected },
-          { runner, tools: this.tools },
-        );
-        const entity = key && (await this.entities.load(key, runner));
-        return key && entity
-          ? { ...prepared(() => this.performDelete(plan, { entity, identity: key, runner })), identity: key }
-          : notFound(false);
-      },
-      translateError: (error) => deletionError(error, plan, this.tools),
-    };
+    return prepareEntityDeletion(plan, this);
   }
 
   prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined> {
     return new BulkDeletion(this.resource, this.tools).prepare(plans);
-  }
-
-  private async performDelete(
-    { hooks, where }: DeletePlan,
-    { entity, identity, runner }: StoredEntity,
-  ): Promise<boolean> {
-    this.entities.restoreKey(entity, identity);
-    await this.related?.load(entity, runner);
-    const loaded = copyEntity(entity);
-    await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
-    await this.remover.remove(entity, { identity, loaded, where }, runner);
-    await runHook(hooks.after, entity, { runner, dialect: this.tools.dialect });
-    return true;
   }
 
   private errorsOf(

@@ -13,6 +13,8 @@ interface RecordedWrite {
   readonly key: Completed['key'];
 }
 
+const NOTHING_KNOWN: ReadonlyMap<WritePlan, StoredValues> = new Map();
+
 /** The values of the columns that identify a row in its table. */
 export function identityOfRow({ identity, key }: Row): readonly Json[] {
   return identity ?? key;
@@ -42,9 +44,18 @@ export class WriteRecorder {
       : undefined;
   }
 
-  /** Reads and locks the rows as they are before the first write. */
-  begin(runner: QueryRunner): Promise<void> {
-    return this.readBefore(this.plans, runner);
+  /** Reads and locks the rows as they are before the first write, but those that are `known`. */
+  begin(runner: QueryRunner, known: ReadonlyMap<WritePlan, StoredValues> = NOTHING_KNOWN): Promise<void> {
+    for (const [plan, image] of known) this.keep(plan, image);
+    return this.readBefore(
+      this.plans.filter((plan) => !known.has(plan)),
+      runner,
+    );
+  }
+
+  private keep(plan: WritePlan, image: StoredValues | undefined): void {
+    this.before.set(plan, image);
+    if (plan.kind !== 'create') plan.hooks.keepStored?.(image);
   }
 
   /** The same for the row of an upsert that was not there then, and is now. */
@@ -63,10 +74,7 @@ export class WriteRecorder {
     ) as readonly Exclude<WritePlan, { kind: 'create' }>[];
     for (const [resource, of] of byResource(plans, (plan) => plan.resource)) {
       const images = await this.imagesOf(resource).ofEachLocked(of, runner);
-      for (const [index, plan] of of.entries()) {
-        this.before.set(plan, images[index]);
-        plan.hooks.keepStored?.(images[index]);
-      }
+      for (const [index, plan] of of.entries()) this.keep(plan, images[index]);
     }
   }
 

@@ -68,7 +68,7 @@ export function mayReadStaleRows(where: Condition, { lockNamesTable }: Dialect):
  * Whether the expectation holds for the locked row. It is read with a lock too, because the snapshot may be older than
  * the first lock if a condition has read other rows before.
  */
-async function meetsExpectation(
+export async function meetsExpectation(
   { resource, holds }: Expectation,
   where: Condition,
   { runner, tools }: Transaction,

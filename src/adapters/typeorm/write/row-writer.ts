@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import type { BatchPlan, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
+import type { StoredValues } from '../../../core/contracts/hooks.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { DataAdapter } from '../../../core/data-adapter.js';
 import { InvalidInput, ServerError } from '../../../core/errors/http-exceptions.js';
@@ -92,6 +93,8 @@ export interface PreparedWrite<Result> {
   readonly errors: FieldErrors;
   /** True if the row does not exist, and nothing is to be written. */
   readonly missing: boolean;
+  /** What the locked row has stored, if hooks know it. */
+  readonly stored?: StoredValues | undefined;
   /** Of an upsert: whether it changes a row that is there. */
   readonly isChange?: boolean;
   /** Of the row that a deletion has locked. */

@@ -40,7 +40,7 @@ export async function writeAlone<Result extends WriteResult>(
     throwStepError(ready.errors);
     const recorder = ready.missing ? undefined : WriteRecorder.of([plan], () => tools);
     if (!recorder) return ready.write();
-    await recorder.begin(runner);
+    await recorder.begin(runner, ready.stored && new Map([[plan, ready.stored]]));
     const result = await ready.write();
     const key = keyOf(result, ready);
     if (key) recorder.add(plan, key);

@@ -21,7 +21,8 @@ const MAX_ROWS = 500;
 
 /** Reads all values that the rows of a table have stored, whatever its view shows, in the transaction that writes them. */
 export class StoredImages {
-  private readonly columns: readonly Column[];
+  /** The columns of `imageOf`. */
+  readonly columns: readonly Column[];
   private readonly relations: readonly Pick<ToOneRelation, 'name' | 'on'>[];
   /** Whether TypeORM alone knows the table, whose only properties are then the two sides. */
   private readonly isJunction: boolean;
@@ -98,7 +99,7 @@ export class StoredImages {
     return images;
   }
 
-  private imageOf(values: readonly Json[]): StoredValues {
+  imageOf(values: readonly Json[]): StoredValues {
     const byColumn = new Map(this.columns.map(({ id }, index) => [id, values[index] ?? null]));
     const image: Record<string, Json> = {};
     const { isJunction, relations } = this;

@@ -67,12 +67,17 @@ export class StoredRows {
     const key = decodeRecord(record, identity, this.tools.dialect);
     const hasVersion = this.tools.dialect.returning?.rowVersion !== undefined;
     const values = record.slice(identity.length + (hasVersion ? 1 : 0));
+    const entity = this.entityOf(values, key);
+    return entity && { entity, state: hasVersion ? [record[identity.length]] : values };
+  }
+
+  /** The entity of the values of `columnsIn`; undefined as of `read`. */
+  entityOf(values: readonly unknown[], key: readonly Json[]): ObjectLiteral | undefined {
     const entity = this.tryBuild(values);
-    if (!entity) return undefined;
-    const { metadata } = this.parts;
-    return identityOf(entity, this.resource, metadata).every((value, index) => value === key[index])
-      ? { entity, state: hasVersion ? [record[identity.length]] : values }
-      : undefined;
+    const isExact =
+      entity &&
+      identityOf(entity, this.resource, this.parts.metadata).every((value, index) => value === key[index]);
+    return isExact ? entity : undefined;
   }
 
   /** Conditions that the row is as it was read. They bind exactly its state. */
@@ -85,7 +90,7 @@ export class StoredRows {
     );
   }
 
-  private columnsIn(alias: string): readonly string[] {
+  columnsIn(alias: string): readonly string[] {
     const { driver } = this.parts.dataSource;
     return this.parts.columns.map(({ databaseName }) => `${alias}.${driver.escape(databaseName)}`);
   }
