@@ -75,7 +75,7 @@ function describeExports() {
   ]);
 }
 
-/** Every page as Markdown, and all of them for readers that take texts: https://llmstxt.org. */
+/** Every page as Markdown, a list of them, and the text of all but the internal ones, for readers that take texts: https://llmstxt.org. */
 function writeTexts(documents) {
   const { title, groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
   const lines = [`# ${title}`, ''];
@@ -84,7 +84,7 @@ function writeTexts(documents) {
     lines.push(`## ${text}`, '');
     for (const { text: name, path, about } of items) {
       lines.push(`- [${name}](${path})${about === '' ? '' : `: ${about}`}`);
-      whole.push(documents.get(path));
+      if (text !== 'Internals') whole.push(documents.get(path));
     }
     lines.push('');
   }

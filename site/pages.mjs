@@ -45,9 +45,20 @@ export function linkPages(path, text, documents) {
 
 /** Shows the name of a file as the title of its example. On pages that are read, a second tab has what it leaves out, or the form for Jest. */
 export function nameExamples(text, isRead) {
-  return text.replace(/^```ts\n\/\/ (?:example|refused): (\S+)\n([^]*?)^```/gm, (_, file, code) => {
-    const tabs = [[file, code], ...(isRead ? moreTabs(code) : [])];
-    return `::: code-group\n\n${tabs.map(toTab).join('\n\n')}\n\n:::`;
+  return joinCommands(text).replace(
+    /^```ts\n\/\/ (?:example|refused): (\S+)\n([^]*?)^```/gm,
+    (_, file, code) => {
+      const tabs = [[file, code], ...(isRead ? moreTabs(code) : [])];
+      return `::: code-group\n\n${tabs.map(toTab).join('\n\n')}\n\n:::`;
+    },
+  );
+}
+
+/** Commands for one version or another, one block behind the other, each with a comment in its first line, are tabs. */
+function joinCommands(text) {
+  return text.replace(/(?:^```sh\n# [^\n]+\n(?:(?!```)[^\n]*\n)+```\n\n?){2,}/gm, (blocks) => {
+    const tabs = blocks.replace(/```sh\n# ([^\n]+)\n/g, '```sh [$1]\n').trimEnd();
+    return `::: code-group\n\n${tabs}\n\n:::\n\n`;
   });
 }
 

@@ -21,7 +21,6 @@ const LOOKED_UP = [
   '/docs/reference/',
   '/docs/contract',
   '/docs/glossary',
-  '/docs/decisions/',
   '/api/',
   '/ARCHITECTURE',
   '/CHANGELOG',
@@ -64,6 +63,7 @@ export default defineConfig({
     sidebar: {
       '/': [...itemsOf(isEveryday), { text: 'Reference', link: '/docs/reference/declaring' }],
       ...Object.fromEntries(LOOKED_UP.map((path) => [path, itemsOf((group) => !isEveryday(group))])),
+      '/docs/decisions/': itemsOf(({ text }) => text === 'Internals'),
     },
   },
 });
