@@ -86,6 +86,8 @@ export interface RestifyModuleOptions {
   readonly strict?: boolean | 'writes';
   /** The default limits of models for one query. Defaults: docs/reference/limits.md. */
   readonly queryLimits?: Partial<QueryLimits>;
+  /** The default of models for whether expanded lists take the parameters of their own lists, and a limit. Default: false. */
+  readonly expansionQueries?: boolean;
   /** The default of models for whether lists are also read by QUERY (RFC 10008), with the parameters as the body. Default: false. */
   readonly query?: boolean;
   /** Other names for query parameters, such as `{ search: 'q' }`, which models may extend and override. Default: the names of the features. */

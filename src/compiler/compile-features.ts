@@ -2,6 +2,7 @@ import { BULK_OPERATIONS } from '../core/contracts/bulk.js';
 import type { Bulk, BulkOptions } from '../core/contracts/bulk.js';
 import type { CompiledPermission, Permission } from '../core/contracts/permission.js';
 import type { CacheControl, Conditional } from '../core/contracts/conditional.js';
+import { LIMIT_PARAMETER } from '../core/contracts/field-selection.js';
 import type { Expandable, FieldSelection } from '../core/contracts/field-selection.js';
 import type { Idempotency } from '../core/contracts/idempotency.js';
 import type { Column } from '../core/schema/column.js';
@@ -119,13 +120,15 @@ function compileIdempotency({ idempotency }: EffectiveOptions): Idempotency | un
 function compileFieldSelection({
   shape: { selects, ...settings },
   expandable = [],
-}: Pick<EffectiveOptions, 'shape' | 'expandable'>): FieldSelection | undefined {
+  expansionQueries,
+}: Pick<EffectiveOptions, 'shape' | 'expandable' | 'expansionQueries'>): FieldSelection | undefined {
   const paths = stringsIn(expandable);
   if (!selects && paths.length === 0) return undefined;
   return {
     fieldsParameter: selects ? settings.fieldsParameter : undefined,
     omitParameter: selects ? settings.omitParameter : undefined,
     expandParameter: paths.length === 0 ? undefined : settings.expandParameter,
+    limitParameter: paths.length > 0 && expansionQueries === true ? LIMIT_PARAMETER : undefined,
     expandable: treeOf(paths),
     maxChildren: settings.maxChildren,
     maxObjects: settings.maxObjects,

@@ -81,7 +81,7 @@ export function isParameterName(name: unknown): name is string {
  * also applies to models with fewer parameters; so are those that a backend reads under a name of its own.
  */
 export function renameParameters(shell: ResourceBuilder, names: Readonly<Record<string, unknown>>): void {
-  const used = new Set(featureParameters(shell));
+  const used = new Set([...featureParameters(shell), ...ofExpansions(shell)]);
   const renamed = new Map(
     Object.entries(names).flatMap(([name, given]) =>
       used.has(name) && isParameterName(given) ? [[name, given] as const] : [],
@@ -95,8 +95,13 @@ export function renameParameters(shell: ResourceBuilder, names: Readonly<Record<
   shell.shape = renamedShape(shell);
   if (shell.labelsParameter !== undefined)
     shell.labelsParameter = parameterName(shell.labelsParameter, shell);
-  const now = new Set(featureParameters(shell));
+  const now = new Set([...featureParameters(shell), ...ofExpansions(shell)]);
   shell.renamed = new Map([...renamed].filter(([, name]) => now.has(name)));
+}
+
+/** The parameter of expanded lists alone: it stands behind their paths, so that it may have the name of another one. */
+function ofExpansions({ shape }: Resource): readonly string[] {
+  return shape?.limitParameter === undefined ? [] : [shape.limitParameter];
 }
 
 function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): FieldSelection | undefined {
@@ -109,6 +114,7 @@ function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): FieldSelec
       fieldsParameter: renamed(shape.fieldsParameter),
       omitParameter: renamed(shape.omitParameter),
       expandParameter: renamed(shape.expandParameter),
+      limitParameter: renamed(shape.limitParameter),
     }
   );
 }

@@ -93,6 +93,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `renderers` | response formats beside JSON, such as `new CsvRenderer()`, instead of the prefix's |
  * | `shape` | clients may select fields by `fields` and `omit`; an object sets the parameter names and limits |
  * | `expandable` | relations that clients may expand to objects by `expand`; dotted paths of at most three steps |
+ * | `expansionQueries` | expanded lists take filters, orders, searches and a limit: `comments.limit=5` |
  * | `relatedKeys` | many-to-many relations that are the keys of the related objects, read and written, instead of a link |
  * | `conditional` | objects have an `ETag`, and requests may be conditional; `false` overrides the prefix |
  * | `cacheControl` | the `Cache-Control` of read responses; `false`: none |
@@ -147,6 +148,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly renderers?: readonly Renderer[];
   readonly shape?: boolean | FieldSelectionOptions;
   readonly expandable?: readonly ExpandPathOf<Entity>[];
+  /** Whether expanded lists take the parameters of their own lists, and a limit: `comments.votes__gte=3&comments.limit=5`. Default: false. */
+  readonly expansionQueries?: boolean;
   readonly relatedKeys?: readonly PropertyOf<Entity>[];
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;

@@ -15,6 +15,7 @@ import {
 import { LABELS_MEMBER } from '../core/schema/object-label.js';
 import { labelledFields } from '../core/schema/reachable-models.js';
 import { fieldColumns } from '../core/query/readable-paths.js';
+import { moreMember } from '../core/contracts/field-selection.js';
 import type { Expandable } from '../core/contracts/field-selection.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { constrainSchema } from './constrain-schema.js';
@@ -37,6 +38,7 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
     base,
     whole,
     expandable: resource.shape?.expandable ?? NOTHING,
+    mayBeCut: resource.shape?.limitParameter !== undefined,
   });
   return buildObjectSchema([...properties, ...deletionProperty(resource), ...labelsProperty(resource)], {
     title: resource.label,
@@ -76,35 +78,42 @@ interface ObjectSchemaOptions {
   readonly base: string;
   readonly whole: boolean;
   readonly expandable: Expandable;
+  /** Whether expanded lists take a limit. */
+  readonly mayBeCut: boolean;
 }
 
 function readableProperties(
   resource: Resource,
-  { base, whole, expandable }: ObjectSchemaOptions,
+  { base, whole, expandable, mayBeCut }: ObjectSchemaOptions,
 ): readonly (readonly [string, Schema])[] {
   const link = `${base}/${encodeURI(String(exampleKey(resource.key)))}`;
   return resource.fields
     .filter((field) => field.readable)
-    .map((field) => {
+    .flatMap((field): readonly (readonly [string, Schema])[] => {
       const schema = fieldSchema(field, { link, whole });
       const nested = expandable.get(field.name);
       const target = nested && expandedTo(field);
+      if (!target) return [[field.name, schema]];
+      const object = expandedObject(target, {
+        base: base.slice(0, -`${resource.app}/${resource.model}`.length) + `${target.app}/${target.model}`,
+        expandable: nested,
+        mayBeCut,
+      });
       return [
-        field.name,
-        target
-          ? orExpanded(
-              schema,
-              field,
-              expandedObject(target, {
-                base:
-                  base.slice(0, -`${resource.app}/${resource.model}`.length) +
-                  `${target.app}/${target.model}`,
-                expandable: nested,
-              }),
-            )
-          : schema,
+        [field.name, orExpanded(schema, field, object)],
+        ...(mayBeCut && isList(field) ? [[moreMember(field.name), CUT] as const] : []),
       ];
     });
+}
+
+const CUT: Schema = {
+  const: true,
+  readOnly: true,
+  description: 'The expanded list is cut: there are more objects than its limit.',
+};
+
+function isList({ kind }: Field): boolean {
+  return kind === 'link' || kind === 'keys';
 }
 
 /** A key or link, or the expanded object or array of objects. */
@@ -113,8 +122,7 @@ function orExpanded(schema: Schema, field: Field, object: Schema): Schema {
   const outer = Object.fromEntries(
     Object.entries({ title, readOnly, examples }).filter(([, value]) => value !== undefined),
   );
-  const isMany = field.kind === 'link' || field.kind === 'keys';
-  return { ...outer, anyOf: [plain, isMany ? { type: 'array', items: object } : object] };
+  return { ...outer, anyOf: [plain, isList(field) ? { type: 'array', items: object } : object] };
 }
 
 /** An expanded object, in which any field may be missing. The schema of a custom serializer is unknown. */

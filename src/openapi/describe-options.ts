@@ -221,7 +221,12 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       'bulk?': BULK,
       'conditional?': objectOf<ConditionalDescription>({ require: FLAG }),
       'idempotency?': objectOf<NonNullable<RouteDescription['idempotency']>>({ header: TEXT }),
-      'shape?': objectOf<ShapeDescription>({ 'fields?': TEXT, 'omit?': TEXT, 'expand?': TEXT }),
+      'shape?': objectOf<ShapeDescription>({
+        'fields?': TEXT,
+        'omit?': TEXT,
+        'expand?': TEXT,
+        'limit?': TEXT,
+      }),
       'with?': TEXT,
       'formats?': objectOf<NonNullable<RouteDescription['formats']>>({
         parameter: TEXT,

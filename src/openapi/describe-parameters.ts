@@ -1,11 +1,12 @@
 import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../core/contracts/bulk.js';
-import type { Expandable } from '../core/contracts/field-selection.js';
+import type { Expandable, FieldSelection } from '../core/contracts/field-selection.js';
 import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
 import type { RouteAction } from '../core/schema/action.js';
 import type { Field } from '../core/schema/field.js';
 import { MAX_IDEMPOTENCY_KEY, MAX_PRECONDITION } from '../core/schema/limits.js';
 import { LABELS_MEMBER } from '../core/schema/object-label.js';
 import { parameterName } from '../core/schema/resource-schema.js';
+import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import { DELETED_ROWS } from '../core/schema/operation.js';
 import { trashParameters } from '../core/schema/trash.js';
@@ -141,9 +142,38 @@ function shapeParameters(resource: Resource): readonly Parameter[] {
       { enum: expandablePaths(shape.expandable) },
     ],
   ];
-  return parameters.flatMap(([name, description, names]) => {
-    const schema: Schema = { type: 'array', items: { type: 'string', ...names } };
-    return name === undefined ? [] : [describeParameter('query', name, { description, schema })];
+  return parameters
+    .flatMap(([name, description, names]) => {
+      const schema: Schema = { type: 'array', items: { type: 'string', ...names } };
+      return name === undefined ? [] : [describeParameter('query', name, { description, schema })];
+    })
+    .concat(expansionParameters(resource, shape, ''));
+}
+
+/** The parameters of expanded lists: those of the lists themselves, and a limit, behind the path. */
+function expansionParameters(
+  owner: Resource,
+  shape: Pick<FieldSelection, 'limitParameter' | 'expandable' | 'maxChildren'>,
+  within: string,
+): readonly Parameter[] {
+  const { limitParameter, expandable, maxChildren } = shape;
+  if (limitParameter === undefined) return [];
+  return [...expandable].flatMap(([name, nested]) => {
+    const field = owner.fieldsByName.get(name);
+    if (!field?.readable || !('relation' in field)) return [];
+    const { relation } = field;
+    const target = resourceOf(relation.kind === 'many-to-many' ? relation.through.resource : relation.target);
+    const path = `${within}${name}.`;
+    const isList = relation.kind === 'one-to-many' || relation.kind === 'many-to-many';
+    const own = isList ? filterParameters(target).map((each) => ({ ...each, name: path + each.name })) : [];
+    const limit = describeParameter('query', path + limitParameter, {
+      description: `How many objects \`${path.slice(0, -1)}\` has at most, where it is expanded; more than ${maxChildren} are reduced to it.`,
+      schema: { type: 'integer', minimum: 1 },
+    });
+    return [
+      ...(isList ? [...own, limit] : []),
+      ...expansionParameters(target, { ...shape, expandable: nested }, path),
+    ];
   });
 }
 

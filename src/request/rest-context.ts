@@ -138,6 +138,8 @@ export class RestContext {
   shape: ResponseShape | undefined = undefined;
   /** The view from which the client has selected the fields of `resource`; undefined unless it has. */
   selectedFrom: Resource | undefined = undefined;
+  /** The model of the response in which this list is expanded; undefined for the list of a URL. */
+  expandedIn: Resource | undefined = undefined;
   idempotency: IdempotentRequest | undefined = undefined;
   /** The condition that the written row must meet. */
   precondition: Precondition | undefined = undefined;

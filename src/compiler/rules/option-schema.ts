@@ -161,6 +161,7 @@ const SHARED: Readonly<Record<SharedOption, OptionRule>> = {
   strict: early(strict),
   returnDeleted: early(flag),
   queryLimits: early(plainObject, limits({ ...MOST_OF_QUERY }, true)),
+  expansionQueries: early(flag),
   query: early(flag),
   parameters: early(plainObject),
   permissions: early(permissions),

@@ -16,6 +16,7 @@ import {
   verifySupported,
 } from './verify-entities.js';
 import { verifyExpandable } from './verify-expandable.js';
+import { verifyExpansionQueries } from './verify-expansion-queries.js';
 import {
   verifyComputed,
   verifyFieldTypes,
@@ -51,6 +52,7 @@ const RULES = [
   verifyRenamedParameters,
   verifyPagination,
   verifyExpandable,
+  verifyExpansionQueries,
   verifyRelatedKeys,
   verifyTrash,
   verifyAggregates,
@@ -69,6 +71,7 @@ const COMBINATIONS: ReadonlySet<(typeof RULES)[number]> = new Set([
   verifyParameters,
   verifyRenamedParameters,
   verifyExpandable,
+  verifyExpansionQueries,
   verifyRelatedKeys,
   verifyAggregates,
   verifyBulk,

@@ -22,9 +22,19 @@ export interface FieldSelection {
   readonly omitParameter: string | undefined;
   /** Undefined if no relation is expandable. */
   readonly expandParameter: string | undefined;
+  /** Undefined if expanded lists take no parameters: `comments.limit=5` would limit the list `comments`. */
+  readonly limitParameter: string | undefined;
   readonly expandable: Expandable;
   readonly maxChildren: number;
   readonly maxObjects: number;
+}
+
+/** The name, in `parameters` too, of the parameter that limits an expanded list. */
+export const LIMIT_PARAMETER = 'limit';
+
+/** The member beside an expanded list that has been cut: `comments_more`. */
+export function moreMember(field: string): string {
+  return `${field}_more`;
 }
 
 /** The query parameters of field selection and expansion, for lists and objects. */

@@ -153,6 +153,8 @@ export interface ShapeDescription {
   readonly fields?: string;
   readonly omit?: string;
   readonly expand?: string;
+  /** The parameter that limits an expanded list, behind its path; absent if expanded lists take no parameters. */
+  readonly limit?: string;
 }
 
 /** What a caller may compute of the rows of a list. */

@@ -1,7 +1,9 @@
-import { InvalidInput } from '../../core/errors/http-exceptions.js';
+import { moreMember } from '../../core/contracts/field-selection.js';
+import { InvalidInput, InvalidSearchPattern } from '../../core/errors/http-exceptions.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { RelatedPlan } from '../../core/query/plan.js';
 import type { ColumnPair } from '../../core/schema/relation.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 import type { OrderTerm } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
@@ -9,6 +11,7 @@ import type { FieldSelection } from '../../core/contracts/field-selection.js';
 import { SlicedWork } from '../../core/event-loop.js';
 import { keyText } from '../../core/values/keys.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
+import { namedWithin } from './expansion-parameters.js';
 
 /** A relation that is expanded in responses, with the rows that the caller may see. */
 export interface Expansion {
@@ -19,6 +22,10 @@ export interface Expansion {
   readonly on: readonly ColumnPair[];
   readonly where: Condition;
   readonly order: readonly OrderTerm[];
+  /** After so many objects the list is cut; undefined if a longer one remains a link. */
+  readonly limit?: number | undefined;
+  /** The names that lead to it from the model of the response: `question.choices`. */
+  readonly path: string;
   /** The objects of the related model. */
   readonly nested: ShapedObject;
 }
@@ -93,12 +100,14 @@ export class Expander {
     if (expansions.length === 0) return { row, size: 1 };
     const expanded = new Map<string, unknown>();
     let size = 1;
-    for (const { field, many } of expansions) {
-      const objects = related.get(field)?.get(identityText(row)) ?? [];
+    for (const { field, many, limit } of expansions) {
+      const found = related.get(field)?.get(identityText(row)) ?? [];
+      const objects = many ? found.slice(0, limit) : found.slice(0, 1);
       // More than the limit, or none that the caller may see: the link or the key remains.
       if (many ? objects.length > this.rules.maxChildren : objects.length === 0) continue;
       expanded.set(field, many ? objects.map(({ body }) => body) : objects[0]?.body);
-      size = this.assertLimit(size + countObjects(many ? objects : objects.slice(0, 1)));
+      if (many && objects.length < found.length) expanded.set(moreMember(field), true);
+      size = this.assertLimit(size + countObjects(objects));
     }
     return { row: { ...row, expanded }, size };
   }
@@ -107,24 +116,28 @@ export class Expander {
   private async readRelated(
     rows: readonly Row[],
     { parent, transaction }: { readonly parent: Resource; readonly transaction: object | undefined },
-    { many, on, where, order, nested }: Expansion,
+    { many, on, where, order, limit, path, nested }: Expansion,
   ): Promise<ExpandedByParent> {
     if (this.work.isLong) await this.work.pause();
     const identities = [...new Map(rows.map((row) => [identityText(row), row.identity ?? row.key])).values()];
-    const most = many ? this.rules.maxChildren + 1 : undefined;
-    const related = await this.adapter.related({
-      kind: 'related',
-      resource: nested.resource,
-      where,
-      order,
-      parent,
-      on,
-      identities,
-      most,
-      limit: this.remainingObjects + 1,
-      ...this.readOptions,
-      transaction,
-    });
+    const most = many ? (limit ?? this.rules.maxChildren) + 1 : undefined;
+    const related = await this.adapter
+      .related({
+        kind: 'related',
+        resource: nested.resource,
+        where,
+        order,
+        parent,
+        on,
+        identities,
+        most,
+        limit: this.remainingObjects + 1,
+        ...this.readOptions,
+        transaction,
+      })
+      .catch((error: unknown) => {
+        throw namedSearchError(error, path, nested.resource);
+      });
     this.assertLimit(related.length);
     // An object related to several rows is read, expanded and serialized once.
     const distinct = [...new Set(related.map(({ row }) => row))];
@@ -159,6 +172,13 @@ export class Expander {
 }
 
 type ExpandedByParent = ReadonlyMap<string, readonly ExpandedObject[]>;
+
+/** The error of a search term that the database rejects, under the name that the search has in the request. */
+function namedSearchError(error: unknown, path: string, resource: Resource): unknown {
+  return error instanceof InvalidSearchPattern
+    ? namedWithin(path, new InvalidSearchPattern(parameterName('search', resource)))
+    : error;
+}
 
 function identityText({ identity, key }: Row): string {
   return keyText(identity ?? key);

@@ -11,11 +11,14 @@ import type { OrderTerm } from '../../core/schema/resource-schema.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
+import { moreMember } from '../../core/contracts/field-selection.js';
 import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
 import { basePathOf } from '../../request/represent-row.js';
 import type { ResponseShape, RestContext, Stage } from '../../request/rest-context.js';
 import { Expander } from './expand-relations.js';
 import type { Expansion, ShapedObject } from './expand-relations.js';
+import { ExpansionParameters, namedWithin, NO_PARAMETERS } from './expansion-parameters.js';
+import type { ListParameters } from './expansion-parameters.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
 import { grantRelatedKeys } from '../permissions/grant-related-keys.js';
 import { restrictFields } from '../permissions/restrict-fields.js';
@@ -47,14 +50,19 @@ interface SelectionRequest {
   readonly within: string;
 }
 
+/** What the selection of one request shares. */
+interface SharedSelection {
+  readonly context: RestContext;
+  readonly unknown: Unknown;
+  readonly parameters: ExpansionParameters;
+}
+
 /** Names in the parameters that are unknown in this model, for this caller. */
 interface Unknown extends Readonly<Record<keyof Choice, string[]>> {
   readonly expansions: string[];
 }
 
 const CHOICE_KINDS = ['only', 'omit'] as const satisfies readonly (keyof Choice)[];
-
-const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
 /**
  * Selects fields and expansions by the parameters `fields`, `omit` and `expand`, if the model has them. Throws 400. A
@@ -86,11 +94,13 @@ export class FieldSelector {
       throw InvalidInput.of(rules.expandParameter ?? 'expand', `Expand ${MAX_EXPANSIONS} relations at most.`);
     const unknown: Unknown = { only: [], omit: [], expansions: [] };
     const { resource } = context;
+    const ofExpansions = new ExpansionParameters(parameters, rules.limitParameter, rules.maxChildren);
     const shape = await this.shapeObject(
       { resource, choice, expand, expandable: rules.expandable, narrow: isReading, within: '' },
-      context,
-      unknown,
+      { context, unknown, parameters: ofExpansions },
     );
+    // Later stages reject parameters that they do not know.
+    context.setParameters(ofExpansions.rest);
     if (resource.strict) rejectUnknown(unknown, rules);
     const expander = new Expander(this.adapter, rules, {
       forWriting: !context.isReading,
@@ -103,19 +113,16 @@ export class FieldSelector {
     context.shape = toResponseShape(shape, expander, chooseFields(resource, choice));
   }
 
-  private async shapeObject(
-    request: SelectionRequest,
-    context: RestContext,
-    unknown: Unknown,
-  ): Promise<ShapedObject> {
+  private async shapeObject(request: SelectionRequest, shared: SharedSelection): Promise<ShapedObject> {
     const { resource, choice, within } = request;
+    const { context, unknown } = shared;
     // A custom serializer has members of its own, and may need fields that are not selected.
     const isPlain = resource.hasDefaultSerializer;
     if (isPlain)
       for (const each of CHOICE_KINDS)
         unknown[each].push(...unknownNames(choice[each], resource.fields, within));
     const view = chooseFields(resource, choice);
-    const expansions = await this.expansionsOf(request, view, { context, unknown });
+    const expansions = await this.expansionsOf(request, view, shared);
     const narrowed = isPlain && request.narrow;
     const selected = narrowed ? view : resource;
     return {
@@ -133,8 +140,9 @@ export class FieldSelector {
   private async expansionsOf(
     { resource, choice, expand, expandable, within }: SelectionRequest,
     view: Resource,
-    { context, unknown }: { context: RestContext; unknown: Unknown },
+    shared: SharedSelection,
   ): Promise<readonly Expansion[]> {
+    const { unknown, parameters } = shared;
     const expansions: Expansion[] = [];
     const expanded = new Set<string>();
     for (const [name, inner] of expand?.inner ?? []) {
@@ -145,7 +153,10 @@ export class FieldSelector {
         continue;
       }
       expanded.add(name);
-      if (view.fieldsByName.get(name)?.readable !== true) continue;
+      if (view.fieldsByName.get(name)?.readable !== true) {
+        parameters.drop(within + name);
+        continue;
+      }
       const nested = {
         choice: nestedChoice(choice, name),
         expand: inner,
@@ -153,8 +164,9 @@ export class FieldSelector {
         narrow: true,
         within: `${within}${name}.`,
       };
-      const expansion = await this.expansionOf(field, { context, nested, unknown });
+      const expansion = await this.expansionOf(field, nested, shared);
       if (expansion) expansions.push(expansion);
+      else parameters.drop(within + name);
     }
     for (const each of CHOICE_KINDS)
       unknown[each].push(...unexpandedPaths(choice[each], { expanded, resource, within }));
@@ -164,37 +176,40 @@ export class FieldSelector {
   /** Undefined if the caller may read none of the related model. */
   private async expansionOf(
     field: Field,
-    {
-      context,
-      nested,
-      unknown,
-    }: { context: RestContext; nested: Omit<SelectionRequest, 'resource'>; unknown: Unknown },
+    nested: Omit<SelectionRequest, 'resource'>,
+    shared: SharedSelection,
   ): Promise<Expansion | undefined> {
     if (!('relation' in field)) return undefined;
+    const { context, parameters } = shared;
     const { relation } = field;
     const target = resourceOf(relation.kind === 'many-to-many' ? relation.through.resource : relation.target);
     const access = await context.access.tryAuthorize(target, 'GET');
     if (!access) return undefined;
     const resource = await grantRelatedKeys(restrictFields(target, access), context.access, context.method);
     const many = relation.kind === 'one-to-many' || relation.kind === 'many-to-many';
-    const on = many ? joiningPairs(relation) : relation.on;
+    const path = nested.within.slice(0, -1);
+    const { limit, ...own } = many ? parameters.take(path) : NO_PARAMETERS;
+    if (limit !== undefined && context.renderer?.mediaType === CSV_MEDIA_TYPE)
+      throw InvalidInput.of(parameters.limitName(path), CUT_IN_CSV);
     const { where, order } = many
-      ? await this.nestedList(resource, access.rows, context)
+      ? await this.nestedList(resource, { within: access.rows, path, ...own }, context)
       : { where: access.rows, order: [] };
     return {
       field: field.name,
       many,
-      on,
+      on: many ? joiningPairs(relation) : relation.on,
       where,
       order,
-      nested: await this.shapeObject({ ...nested, resource }, context, unknown),
+      limit,
+      path,
+      nested: await this.shapeObject({ ...nested, resource }, shared),
     };
   }
 
-  /** Condition and order of the nested list without parameters. */
-  private nestedList(
+  /** Condition and order of the nested list with these parameters. Throws 400 under their names in the request. */
+  private async nestedList(
     resource: Resource,
-    within: Condition,
+    { within, path, parameters }: { within: Condition; path: string } & Pick<ListParameters, 'parameters'>,
     context: RestContext,
   ): Promise<{ readonly where: Condition; readonly order: readonly OrderTerm[] }> {
     const list = context.fork({
@@ -202,14 +217,24 @@ export class FieldSelector {
       scope: within,
       parentCheck: undefined,
       queryAccess: undefined,
+      selectedFrom: undefined,
       shape: undefined,
+      expandedIn: context.resource,
       deferredChecks: [],
-      input: withParameters(context.input, NO_PARAMETERS),
+      input: withParameters(context.input, parameters),
     });
-    list.setParameters(NO_PARAMETERS);
-    return Promise.resolve(this.planRows(list));
+    list.setParameters(parameters);
+    try {
+      return await this.planRows(list);
+    } catch (error) {
+      throw namedWithin(path, error);
+    }
   }
 }
+
+const CSV_MEDIA_TYPE = 'text/csv';
+const CUT_IN_CSV =
+  'A list cannot be cut in CSV, which has no place to say so. Leave the limit out, or read JSON.';
 
 function representSelected(
   row: Row,
@@ -225,9 +250,12 @@ function representSelected(
 /** Replaces keys and links by expanded objects; a member that a serializer has removed stays removed. */
 function withExpanded(body: Representation, { expanded }: Row): Representation {
   if (!expanded || expanded.size === 0) return body;
-  const members = Object.entries(body).map(
-    ([name, value]) => [name, expanded.has(name) ? expanded.get(name) : value] as const,
-  );
+  const members = Object.entries(body).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    if (!expanded.has(name)) return [[name, value]];
+    const more = moreMember(name);
+    const own = [name, expanded.get(name)] as const;
+    return expanded.get(more) === true ? [own, [more, true]] : [own];
+  });
   return copyOf(body, Object.fromEntries(members));
 }
 

@@ -11,7 +11,12 @@ import type { ListPlan } from '../../core/query/plan.js';
 import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
-import { foldLists, rejectUnknownParameters, listParameters } from '../../request/parse/query-parameters.js';
+import {
+  foldLists,
+  listParameters,
+  rejectUnknownOfExpansion,
+  rejectUnknownParameters,
+} from '../../request/parse/query-parameters.js';
 import { parameterValues } from '../../request/parse/parse-query-string.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { queriedTargets, restrictQueries } from '../permissions/restrict-queries.js';
@@ -131,7 +136,9 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
     if (given.size === 0 && resource.backends.every(({ constructor }) => NEED_PARAMETERS.has(constructor)))
       return [];
     const parameters = foldLists(given, resource);
-    rejectUnknownParameters(parameters, resource, 'list');
+    const { expandedIn } = context;
+    if (expandedIn) rejectUnknownOfExpansion(parameters, resource, expandedIn);
+    else rejectUnknownParameters(parameters, resource, 'list');
     rejectUnknownFilters(parameters, resource, (context.selectedFrom ?? resource).fieldsByName);
     const found = runFilterBackends(
       resource.backends,

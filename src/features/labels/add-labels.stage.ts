@@ -109,6 +109,7 @@ class LabelReader {
       on: relation.on,
       where: rows,
       order: [],
+      path: name,
       nested: {
         resource,
         expansions: [],

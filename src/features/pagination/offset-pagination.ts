@@ -10,13 +10,8 @@ import type {
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
 import { createEnvelope, createPageHeaders } from './page-envelope.js';
-import {
-  PAGE_OPTIONS,
-  PageSettings,
-  parseDigits,
-  parseIntegerParameter,
-  StandardPagination,
-} from './standard-pagination.js';
+import { PAGE_OPTIONS, PageSettings, StandardPagination } from './standard-pagination.js';
+import { parseDigits, parseIntegerParameter } from '../../request/parse/parse-integer.js';
 import type { GivenOptions, PageOptions } from './standard-pagination.js';
 
 /** A pagination whose pages are at offsets: page *n* is at the offset (*n* − 1) · `limit`. */

@@ -13,6 +13,7 @@ import type {
   PaginationDescription,
   PaginationProblem,
 } from '../../core/contracts/pagination.js';
+import { parseIntegerParameter } from '../../request/parse/parse-integer.js';
 import { describeEnvelope, describePageHeaders } from './page-envelope.js';
 
 /** The options that the standard paginations share. */
@@ -273,28 +274,4 @@ function* nameProblems(names: ParameterNames): Iterable<PaginationProblem> {
         what: `${JSON.stringify(name)} is not a valid name of a query parameter`,
         repair: 'Give a text that is not empty.',
       };
-}
-
-/** Digits only: forms that JavaScript or Python also parse, such as `1e3`, ` 2` or `+2`, are invalid. */
-const DIGITS = /^\d{1,100}$/;
-
-/** Undefined for invalid text. Greater values are clamped to `Number.MAX_SAFE_INTEGER`. */
-export function parseDigits(text: string): number | undefined {
-  return DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
-}
-
-/** Parses an integer parameter; undefined if it is absent or empty. Throws 400, with DRF's messages. */
-export function parseIntegerParameter(
-  name: string,
-  parameters: ReadonlyMap<string, string>,
-  { min, max = Infinity }: { min: number; max?: number },
-): number | undefined {
-  const text = parameters.get(name) ?? '';
-  if (text === '') return undefined;
-  const value = parseDigits(text.replace(/^-(?=\d)/, ''));
-  if (value === undefined) throw InvalidInput.of(name, 'A valid integer is required.');
-  if (text.startsWith('-') || value < min)
-    throw InvalidInput.of(name, `Ensure this value is greater than or equal to ${min}.`);
-  if (value > max) throw InvalidInput.of(name, `Ensure this value is less than or equal to ${max}.`);
-  return value;
 }

@@ -3,7 +3,9 @@ import type {
   OrderingDescription,
   PaginationParameters,
   QueryDescription,
+  ShapeDescription,
 } from '../../core/contracts/route-description.js';
+import type { FieldSelection } from '../../core/contracts/field-selection.js';
 import { outwardType } from '../../core/schema/column.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { COUNTED_ROWS } from '../../core/schema/limits.js';
@@ -131,5 +133,16 @@ function describePagination({ pagination }: Resource): PaginationParameters | un
     ...(count !== undefined && { count }),
     ...counted,
     ...rows,
+  };
+}
+
+/** The names of the parameters that select fields and expand relations. */
+export function describeShape(shape: FieldSelection): ShapeDescription {
+  const { fieldsParameter, omitParameter, expandParameter, limitParameter } = shape;
+  return {
+    ...(fieldsParameter !== undefined && { fields: fieldsParameter }),
+    ...(omitParameter !== undefined && { omit: omitParameter }),
+    ...(expandParameter !== undefined && { expand: expandParameter }),
+    ...(limitParameter !== undefined && { limit: limitParameter }),
   };
 }

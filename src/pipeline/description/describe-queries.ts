@@ -25,7 +25,7 @@ import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { describeAggregates } from './describe-aggregates.js';
 import { describeTrash } from './describe-trash.js';
-import { describeListParameters } from './describe-list-parameters.js';
+import { describeListParameters, describeShape } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
 import { describeReadableFields, describeChange } from './describe-fields.js';
 
@@ -257,15 +257,8 @@ function describeResponses(
   { shape, labelsParameter, renderers, ...resource }: Resource,
 ): Pick<QueryDescription, 'shape' | 'with' | 'formats'> {
   if (!operations.has('GET')) return {};
-  const { fieldsParameter, omitParameter, expandParameter } = shape ?? {};
   return {
-    ...(shape && {
-      shape: {
-        ...(fieldsParameter !== undefined && { fields: fieldsParameter }),
-        ...(omitParameter !== undefined && { omit: omitParameter }),
-        ...(expandParameter !== undefined && { expand: expandParameter }),
-      },
-    }),
+    ...(shape && { shape: describeShape(shape) }),
     ...(labelsParameter !== undefined && { with: labelsParameter }),
     ...(renderers.length > 0 && {
       formats: {

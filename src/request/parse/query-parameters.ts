@@ -24,10 +24,25 @@ export function rejectUnknownParameters(
   });
 }
 
+/** The same for a list that is expanded in the response of another model, if one of the two is strict. */
+export function rejectUnknownOfExpansion(
+  parameters: ReadonlyMap<string, string>,
+  resource: Resource,
+  expandedIn: Resource,
+): void {
+  rejectParametersExcept(parameters, resource.strict || expandedIn.strict, () =>
+    parametersOfBackends(resource),
+  );
+}
+
+function parametersOfBackends(resource: Resource): readonly string[] {
+  return resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]);
+}
+
 /** The parameters that a list reads. */
 export function listParameters(resource: Resource): readonly string[] {
   return [
-    ...resource.backends.flatMap((backend) => [...(backend.parameters?.(resource) ?? [])]),
+    ...parametersOfBackends(resource),
     ...(resource.pagination?.parameters() ?? []),
     ...commonParameters(resource),
     ...trashParameters(resource),
