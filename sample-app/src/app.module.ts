@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AllowAny, RestifyModule } from 'nestjs-restify';
 import cluster from 'node:cluster';
 import { ClubModule } from './club/club.module.js';
+import { DeskModule } from './desk/desk.module.js';
 import { dataSourceOptions } from './data-source-options.js';
 
 @Module({
@@ -14,6 +15,7 @@ import { dataSourceOptions } from './data-source-options.js';
     // Models without permissions, and the pairs of their relations, are intentionally open to everyone.
     RestifyModule.forRoot('rest/v1', { permissions: [AllowAny], browsable: true }),
     ClubModule,
+    DeskModule,
   ],
 })
 export class AppModule {}

@@ -2,6 +2,7 @@ import type { DataSourceOptions } from 'typeorm';
 import { Agent } from './desk/agent.entity.js';
 import { Assignment } from './desk/assignment.entity.js';
 import { Comment } from './desk/comment.entity.js';
+import { Organisation } from './desk/organisation.entity.js';
 import { Ticket } from './desk/ticket.entity.js';
 import { Author } from './library/author.entity.js';
 import { Book } from './library/book.entity.js';
@@ -19,6 +20,7 @@ import { Student as LabStudent } from './lab/student.entity.js';
 import { System } from './lab/system.entity.js';
 import { CreateSchema1760000000000 } from './migrations/1760000000000-create-schema.js';
 import { AddReviews1760000000001 } from './migrations/1760000000001-add-reviews.js';
+import { ExtendDesk1760000000002 } from './migrations/1760000000002-extend-desk.js';
 import { wholeNumber } from './whole-number.js';
 
 export const ENTITIES = [
@@ -33,6 +35,7 @@ export const ENTITIES = [
   Book,
   Author,
   Review,
+  Organisation,
   Ticket,
   Comment,
   Agent,
@@ -67,7 +70,7 @@ export interface DatabaseEnvironment {
 export function dataSourceOptions(environment: DatabaseEnvironment): DataSourceOptions {
   const common = {
     entities: ENTITIES,
-    migrations: [CreateSchema1760000000000, AddReviews1760000000001],
+    migrations: [CreateSchema1760000000000, AddReviews1760000000001, ExtendDesk1760000000002],
     migrationsRun: true,
   };
   const { DATABASE_URL: url = '', REPLICA_URL: replica = '' } = environment;

@@ -71,7 +71,7 @@ export function databaseName(url: string | undefined): string {
 }
 
 export function logSeeding(written: boolean): void {
-  logger.log(written ? 'Wrote a few rows to begin with' : 'Found the rows of an earlier start');
+  logger.log(written ? 'Wrote sample rows' : 'Found the rows of an earlier start');
 }
 
 export function portOf({ PORT: port = '3000' }: { readonly PORT?: string | undefined }): number {

@@ -6,6 +6,7 @@ import { ENTITIES } from '../../sample-app/src/data-source-options.js';
 import { Agent } from '../../sample-app/src/desk/agent.entity.js';
 import { Assignment } from '../../sample-app/src/desk/assignment.entity.js';
 import { Comment } from '../../sample-app/src/desk/comment.entity.js';
+import { DeskModule } from '../../sample-app/src/desk/desk.module.js';
 import { Ticket } from '../../sample-app/src/desk/ticket.entity.js';
 import { AllowAny } from 'nestjs-restify';
 import { onEachDatabase } from '../support/each-database.js';
@@ -29,7 +30,7 @@ const MODELS = ['ticket', 'comment', 'agent', 'assignment'] as const;
         beforeAll(async () => {
           started = await startApp({
             entities: ENTITIES,
-            imports: [ClubModule],
+            imports: [ClubModule, DeskModule],
             database,
             compare: false,
             restify: { browsable: true, permissions: [AllowAny] },

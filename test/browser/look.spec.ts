@@ -9,10 +9,11 @@ import { ENTITIES } from '../../sample-app/src/data-source-options.js';
 import { Agent } from '../../sample-app/src/desk/agent.entity.js';
 import { Assignment } from '../../sample-app/src/desk/assignment.entity.js';
 import { Comment } from '../../sample-app/src/desk/comment.entity.js';
+import { DeskModule } from '../../sample-app/src/desk/desk.module.js';
 import { Ticket } from '../../sample-app/src/desk/ticket.entity.js';
 import { Choice } from '../../sample-app/src/polls/choice.entity.js';
 import { Question } from '../../sample-app/src/polls/question.entity.js';
-import { seed } from '../../sample-app/src/seed.js';
+import { seedFewRows } from '../support/seed-few-rows.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { findBarriers, openBrowser, RUNS_BROWSER, Visitor } from './open-browser.js';
@@ -29,11 +30,11 @@ const CHOICES = '/rest/v1/polls/choice/';
     beforeAll(async () => {
       started = await startApp({
         entities: ENTITIES,
-        imports: [ClubModule],
+        imports: [ClubModule, DeskModule],
         compare: false,
         restify: { browsable: true, permissions: [AllowAny] },
       });
-      await seed(started.dataSource);
+      await seedFewRows(started.dataSource);
       const { manager } = started.dataSource;
       const ticket = await manager.save(Ticket, { subject: 'The printer is on fire', body: 'Again.' });
       const agent = await manager.save(Agent, { name: 'Ada' });

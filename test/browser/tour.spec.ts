@@ -5,6 +5,7 @@ import { AllowAny } from 'nestjs-restify';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';
 import { ENTITIES } from '../../sample-app/src/data-source-options.js';
 import { Member } from '../../sample-app/src/club/member.entity.js';
+import { DeskModule } from '../../sample-app/src/desk/desk.module.js';
 import { Ticket } from '../../sample-app/src/desk/ticket.entity.js';
 import { seed } from '../../sample-app/src/seed.js';
 import { startApp } from '../support/start-app.js';
@@ -21,7 +22,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
   beforeAll(async () => {
     started = await startApp({
       entities: ENTITIES,
-      imports: [ClubModule],
+      imports: [ClubModule, DeskModule],
       compare: false,
       restify: { browsable: true, permissions: [AllowAny] },
     });
@@ -48,7 +49,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
   test('lists, nested lists, a new choice, its change, errors, and its deletion', async () => {
     const { page } = visitor;
     await visitor.click('link', 'Question');
-    expect(await visitor.column('Question text')).toEqual(["What's new?"]);
+    expect(await visitor.column('Question text')).toContain("What's new?");
     await visitor.click('link', "Open What's new?");
     await visitor.click('link', 'Choices');
     expect(await visitor.column('Choice text')).toEqual(['Not much', 'The sky']);
@@ -84,7 +85,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
     expect(visitor.url).toBe('/rest/v1/polls/choice/?ordering=choice_text');
     await toIndex();
     await visitor.click('link', 'Review');
-    expect(await visitor.column('Stars')).toEqual(['5', '4']);
+    expect((await visitor.column('Stars')).join('')).toMatch(/^5+4+3+2$/);
     await page.getByText('Filters').click();
     for (const [field, comparison, value] of [
       ['Stars', 'is at least', '4'],
@@ -118,7 +119,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
     await visitor.click('link', 'Course');
     await visitor.click('link', 'Open Compilers');
     await visitor.click('link', 'Student');
-    expect(await visitor.column('Student')).toEqual(['Grace']);
+    expect(await visitor.column('Student')).toEqual(['Barbara', 'Niklaus', 'Leslie', 'Grace']);
     await toIndex();
     await visitor.click('link', 'Book');
     await visitor.click('link', /^Open The C/);

@@ -7,6 +7,7 @@ import { ENTITIES } from '../../sample-app/src/data-source-options.js';
 import { Agent } from '../../sample-app/src/desk/agent.entity.js';
 import { Assignment } from '../../sample-app/src/desk/assignment.entity.js';
 import { Member } from '../../sample-app/src/club/member.entity.js';
+import { DeskModule } from '../../sample-app/src/desk/desk.module.js';
 import { Ticket } from '../../sample-app/src/desk/ticket.entity.js';
 import { Choice } from '../../sample-app/src/polls/choice.entity.js';
 import { Question } from '../../sample-app/src/polls/question.entity.js';
@@ -28,7 +29,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
   beforeAll(async () => {
     started = await startApp({
       entities: ENTITIES,
-      imports: [ClubModule],
+      imports: [ClubModule, DeskModule],
       compare: false,
       restify: { browsable: true, permissions: [AllowAny] },
     });
@@ -130,7 +131,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
     expect(await visitor.page.locator('.tabs').count()).toBe(0);
     expect(await visitor.page.locator('.fields a').count()).toBe(0);
     expect(await visitor.page.locator('.fields dd').allInnerTexts()).toContain(
-      'agents: you may not see these',
+      'comments: you may not see these',
     );
   });
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo, Server } from 'node:net';
 import { DataSource } from 'typeorm';
 import { ClientsModule } from '../../sample-app/src/clients.module.js';
-import { seed } from '../../sample-app/src/seed.js';
+import { seedFewRows } from '../support/seed-few-rows.js';
 
 /** Finds the clients, which `npm run worlds` has put there. */
 const requireHere = createRequire(new URL('packages/package.json', import.meta.url));
@@ -29,7 +29,7 @@ export async function startSample(): Promise<RunningSample> {
   process.env.DATABASE_URL = 'sqlite::memory:';
   try {
     const app = await NestFactory.create(ClientsModule, { logger: false, abortOnError: false });
-    await seed(app.get(DataSource));
+    await seedFewRows(app.get(DataSource));
     await app.listen(0, '127.0.0.1');
     const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
     return { url: `http://127.0.0.1:${port}`, close: () => app.close() };

@@ -21,6 +21,7 @@ import {
 import { Column, Entity, JoinTable, ManyToMany, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';
+import { DeskModule } from '../../sample-app/src/desk/desk.module.js';
 import { ENTITIES } from '../../sample-app/src/data-source-options.js';
 import { PLATFORM } from '../support/platform.js';
 import { startApp } from '../support/start-app.js';
@@ -29,7 +30,7 @@ import type { StartedApp } from '../support/start-app.js';
 describe('the club of the sample application', () => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, imports: [ClubModule] });
+    started = await startApp({ entities: ENTITIES, imports: [ClubModule, DeskModule] });
     await started.client.post('/rest/v1/club/member/', { name: 'Ada' });
   });
   afterAll(() => started.close());

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Agent } from '../../sample-app/src/desk/agent.entity.js';
 import { Assignment } from '../../sample-app/src/desk/assignment.entity.js';
 import { Comment } from '../../sample-app/src/desk/comment.entity.js';
+import { DeskModule } from '../../sample-app/src/desk/desk.module.js';
+import { Organisation } from '../../sample-app/src/desk/organisation.entity.js';
 import { Ticket } from '../../sample-app/src/desk/ticket.entity.js';
 import type { Answer } from '../support/client.js';
 import { onEachDatabase } from '../support/each-database.js';
@@ -87,7 +89,11 @@ onEachDatabase('permissions of the help desk', (database) => {
   let filled: unknown;
 
   beforeAll(async () => {
-    started = await startApp({ entities: [Agent, Assignment, Comment, Ticket], database });
+    started = await startApp({
+      entities: [Agent, Assignment, Comment, Organisation, Ticket],
+      imports: [DeskModule],
+      database,
+    });
   });
   afterAll(() => started.close());
 

@@ -1,6 +1,7 @@
 // @tags db http nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ClubModule } from '../../sample-app/src/club/club.module.js';
+import { DeskModule } from '../../sample-app/src/desk/desk.module.js';
 import { ENTITIES } from '../../sample-app/src/data-source-options.js';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -9,7 +10,7 @@ import type { StartedApp } from '../support/start-app.js';
 onEachDatabase('the six models of the sample application', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, imports: [ClubModule], database });
+    started = await startApp({ entities: ENTITIES, imports: [ClubModule, DeskModule], database });
   });
   afterAll(() => started.close());
 

@@ -25,13 +25,15 @@ interface Lookup {
   readonly name: string;
   readonly lookup: string;
   readonly type: string;
+  readonly choices?: readonly { readonly value: string }[];
 }
 
 const DESCRIPTION = 'application/vnd.restify.description+json';
 const authorization = `Basic ${Buffer.from('admin:admin').toString('base64')}`;
 
-function fittingValue({ lookup, type }: Lookup): string {
+function fittingValue({ lookup, type, choices: [choice] = [] }: Lookup): string {
   if (lookup === 'isnull') return 'true';
+  if (choice !== undefined) return choice.value;
   return type === 'datetime' ? '2022-10-02T09:23:28Z' : '1';
 }
 

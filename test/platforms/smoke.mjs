@@ -30,7 +30,6 @@ async function sendAll(port) {
   const authorization = `Basic ${Buffer.from('admin:admin').toString('base64')}`;
   const requests = new CheckedRequests(`http://127.0.0.1:${port}`, { authorization });
   const models = Object.values(await requests.send('GET', '/', { status: 200, expected: Object }));
-  // Models without sample rows.
   const member = await created(requests, '/rest/v1/club/member/', { name: 'Ada' });
   await created(requests, '/rest/v1/club/event/', { title: 'Concert' });
   await created(requests, '/rest/v1/club/payment/', { amount: 5, member: member.id });

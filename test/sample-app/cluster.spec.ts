@@ -127,7 +127,7 @@ onEachDatabase(
       const worker = expect.stringMatching(/^Worker [12] answers: process \d+$/);
       expect(app.said).toEqual([
         expect.stringMatching(/^Opening the database postgres:\/\/\*\*\*@/),
-        'Wrote a few rows to begin with',
+        'Wrote sample rows',
         worker,
         worker,
         `Listening on http://127.0.0.1:${app.port}/ with 2 workers`,
@@ -138,9 +138,9 @@ onEachDatabase(
           .sort(),
       ).toEqual(['1', '2']);
       expect((await observer.query<{ count: string }>('SELECT count(*) FROM migrations')).rows).toEqual([
-        { count: '2' },
+        { count: '3' },
       ]);
-      expect((await app.client.get('/rest/v1/polls/question/')).json).toHaveLength(1);
+      expect((await app.client.get('/rest/v1/polls/question/')).json).toHaveLength(9);
       const { answers } = await heldUp(app);
       expect(await waiting()).toEqual([`${named} worker 1`, `${named} worker 2`]);
       await observer.query('COMMIT');
@@ -205,7 +205,7 @@ onEachDatabase(
     });
 
     test('ends with 0 when it is told to while its workers start', async () => {
-      const app = await (await cluster({ SAMPLE_ROWS: 'yes' })).saying('Wrote a few rows to begin with');
+      const app = await (await cluster({ SAMPLE_ROWS: 'yes' })).saying('Wrote sample rows');
       expect(await app.stop()).toBe(0);
       expect(app.said.slice(2)).toEqual(['SIGTERM: stopping 2 workers', 'All workers have ended']);
     });

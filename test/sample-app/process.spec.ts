@@ -147,11 +147,11 @@ onEachDatabase('the sample application as a process', (database) => {
 });
 
 describe('the sample application on SQLite files', () => {
-  test('writes a few rows into sample-app.sqlite in its working directory, and finds them again', async () => {
+  test('writes sample rows into sample-app.sqlite in its working directory, and finds them again', async () => {
     const first = await (await start({})).listening();
     expect(first.said).toEqual([
       'Opening the database sample-app.sqlite',
-      'Wrote a few rows to begin with',
+      'Wrote sample rows',
       expect.stringContaining('Listening on'),
     ]);
     expect(await readdir(sample.folder)).toContain('sample-app.sqlite');
@@ -161,7 +161,7 @@ describe('the sample application on SQLite files', () => {
       pub_date: '2022-10-02T09:23:28.297Z',
       choices: '/rest/v1/polls/question/1/choices/',
     };
-    expect(await answer(first.client.get('/rest/v1/polls/question/'))).toEqual([200, [question]]);
+    expect(await answer(first.client.get('/rest/v1/polls/question/1/'))).toEqual([200, question]);
     expect(await answer(first.client.patch('/rest/v1/polls/choice/1/', { votes: 4 }))).toEqual([
       200,
       { id: 1, choice_text: 'Not much', votes: 4, question: 1 },
@@ -175,7 +175,7 @@ describe('the sample application on SQLite files', () => {
       'Found the rows of an earlier start',
       expect.stringContaining('Listening on'),
     ]);
-    expect(await answer(second.client.get('/rest/v1/polls/question/'))).toEqual([200, [question]]);
+    expect(await answer(second.client.get('/rest/v1/polls/question/1/'))).toEqual([200, question]);
     expect(await answer(second.client.get('/rest/v1/polls/choice/1/'))).toEqual([
       200,
       { id: 1, choice_text: 'Not much', votes: 4, question: 1 },

@@ -1,11 +1,41 @@
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, JoinTable, ManyToMany, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  CreateDateColumn,
+  DeleteDateColumn,
+  Entity,
+  JoinTable,
+  ManyToMany,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Agent } from './agent.entity.js';
 import { Comment } from './comment.entity.js';
+import { Organisation } from './organisation.entity.js';
 import { DESK } from './users.js';
 
-@Restify({ ...DESK, description: 'Requests for help.', label: 'subject', conditional: true })
+export const TICKET_STATES = ['open', 'waiting', 'solved'] as const;
+
+/** Deleted tickets are kept in a trash, and agents are read and written as keys. `ticket.controller.ts` sends mails. */
+@Restify({
+  ...DESK,
+  description: 'Requests for help.',
+  label: 'subject',
+  conditional: true,
+  trash: true,
+  relatedKeys: ['agents'],
+  filterFields: {
+    id: ['exact', 'in'],
+    subject: ['exact', 'icontains'],
+    status: ['exact', 'ne', 'in'],
+    created_at: ['gte', 'lt'],
+    organisation: ['exact', 'isnull'],
+    agents: ['exact'],
+  },
+  searchFields: ['subject', 'body'],
+})
 @Entity('desk_ticket')
 export class Ticket {
   @PrimaryGeneratedColumn()
@@ -16,6 +46,18 @@ export class Ticket {
 
   @Column({ type: 'text', default: '' })
   body: string;
+
+  @Column({ type: 'simple-enum', enum: TICKET_STATES, default: 'open' })
+  status: (typeof TICKET_STATES)[number];
+
+  @CreateDateColumn({ precision: 6 })
+  created_at: Date;
+
+  @DeleteDateColumn({ precision: 6 })
+  deleted_at: Date | null;
+
+  @ManyToOne(() => Organisation, (organisation) => organisation.tickets, { onDelete: 'SET NULL' })
+  organisation: Relation<Organisation> | null;
 
   @OneToMany(() => Comment, (comment) => comment.ticket)
   comments: Relation<Comment[]>;

@@ -14,7 +14,16 @@ function everyRightOn(model: string): readonly string[] {
 /** The users of the help desk. A real application would store them in a database, with hashed passwords. */
 const USERS: readonly User[] = [
   { name: 'admin', isSuperuser: true, permissions: [] },
-  { name: 'clerk', isSuperuser: false, permissions: everyRightOn('ticket') },
+  {
+    name: 'clerk',
+    isSuperuser: false,
+    permissions: [
+      ...everyRightOn('ticket'),
+      'desk.view_deleted_ticket',
+      'desk.restore_ticket',
+      'desk.view_organisation',
+    ],
+  },
   { name: 'scribe', isSuperuser: false, permissions: everyRightOn('comment') },
   {
     name: 'planner',

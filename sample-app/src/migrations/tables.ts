@@ -73,3 +73,13 @@ function dataSourceOf(runner: QueryRunner): DataSource {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- `dataSource` is a name of TypeORM 1, and 0.3 has this one only
   return runner.connection;
 }
+
+/** The type that the column of an enum has, as TypeORM names it. */
+export function enumType(
+  runner: QueryRunner,
+  table: string,
+  column: string,
+): Pick<TableColumnOptions, 'type' | 'enumName'> {
+  if (databaseOf(runner) === 'better-sqlite3') return { type: 'varchar' };
+  return { type: 'enum', enumName: `${table}_${column}_enum` };
+}
