@@ -50,6 +50,9 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
+        // Decisions are for those who change the package.
+        _render: (source, env, markdown) =>
+          env.relativePath.startsWith('docs/decisions/') ? '' : markdown.render(source, env),
         // Guides before the reference of exports, which has every name.
         miniSearch: { searchOptions: { boostDocument: (id) => (id.startsWith('/api/') ? 0.3 : 1) } },
       },

@@ -186,7 +186,7 @@ describe('a path', () => {
     '../polls/question',
     'polls/question?',
     '/'.repeat(100_000),
-  ])('leads nowhere: %#', (path) => {
+  ])('has no route: %#', (path) => {
     expect(matchRoute(API, path)).toBeUndefined();
   });
 });
@@ -256,7 +256,7 @@ describe('operations', () => {
     expect(matchRoute(api, 'a/b/1/cs')?.route.allow).toBe(list);
   });
 
-  test('that a model has not keep nobody from its nested URLs', () => {
+  test('that a model does not have leave its nested URLs accessible', () => {
     const api = buildApi('', [resourceOf('a.b', { operations: [], links: [children('cs', CHOICE)] })]);
     expect([
       matchRoute(api, 'a/b'),

@@ -335,7 +335,7 @@ describe('a stream', () => {
     expect(closed).toBe(true);
   });
 
-  test('that fails half-way breaks the connection off, so that nobody takes a part for the whole', async () => {
+  test('that fails half-way breaks the connection off, so that no client takes a part for the whole', async () => {
     const cause = new Error('the database went away');
     const { promise: seen, settle: see } = settling();
     let closed = false;

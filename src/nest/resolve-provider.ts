@@ -62,7 +62,7 @@ function severalInstances({ name }: Type, user: string): DeclarationError {
       where: name,
       what: `it is made anew for each ${user}, and this place keeps one instance`,
       repair:
-        'Give it the default scope; what it is asked holds the actor, and of permissions and guards the request.',
+        'Give it the default scope; its methods get the actor, and those of permissions and guards the request, too.',
     },
   ]);
 }

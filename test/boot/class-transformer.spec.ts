@@ -125,7 +125,7 @@ test('what decorators of class-transformer say and no model follows is a warning
       ...['password', 'place.code'].map(
         (name) =>
           `CtOdd.${name} is hidden by @Exclude() of class-transformer, and required: bodies may write it, and no answer shows it.` +
-          ` Name ${name.split('.')[0] ?? ''} in writeOnly where that is meant, in optional where the application fills it, or in exclude.`,
+          ` Name ${name.split('.')[0] ?? ''} in writeOnly where this is intended, in optional where the application fills it, or in exclude.`,
       ),
     ].sort(),
   );
@@ -184,6 +184,6 @@ test('a key that is excluded and shown by URLs is a warning, unless the options 
   expect(made.headers.location).toMatch(/\/ctkeyed\/1\/$/);
   expect(told.filter((text) => text.startsWith('Ct'))).toEqual([
     'CtKeyed.id is hidden by @Exclude() of class-transformer, and part of the key: URLs, links and fields of relations show it.' +
-      ' Name id in exclude where that is meant, or make a column that may be seen the key.',
+      ' Name id in exclude where this is intended, or make a column that may be seen the key.',
   ]);
 });

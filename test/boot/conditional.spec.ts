@@ -49,7 +49,7 @@ describe('conditional requests refuse to start', () => {
       ],
     ],
     [
-      'a cache that is none',
+      'an invalid Cache-Control',
       { cacheControl: true },
       [`Thing.cacheControl: this is not a valid value of Cache-Control. ${CACHE}`],
     ],

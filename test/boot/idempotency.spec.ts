@@ -81,7 +81,7 @@ describe('Idempotency-Key refuses to start', () => {
     );
   });
 
-  test('and not without it where nobody asks', async () => {
+  test('and not without it where no model uses it', async () => {
     restify(Payment, { app: 'boot', idempotency: false });
     await expect(problemsOf({ entities: [Payment], restify: { idempotency: false } })).rejects.toThrow(
       'The application has started.',

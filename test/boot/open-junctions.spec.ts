@@ -51,7 +51,7 @@ function entitiesWith(post: Options, tag: Options, declareJunction = false): rea
 const SCHEME = basic(() => null);
 
 function open(relation: string, guarded: string, option: string, owner = 'Post'): string {
-  return `${owner}.${relation}: anyone may list, add and remove its rows, although ${guarded} has ${option}. Write through: { ${relation}: { permissions: […] } } where ${owner} is declared, by @Restify or restify(${owner}, …), or RestifyModule.forRoot(prefix, { permissions: […] }); [AllowAny] says that it is meant.`;
+  return `${owner}.${relation}: anyone may list, add and remove its rows, although ${guarded} has ${option}. Write through: { ${relation}: { permissions: […] } } where ${owner} is declared, by @Restify or restify(${owner}, …), or RestifyModule.forRoot(prefix, { permissions: […] }); name [AllowAny] if this is intended.`;
 }
 
 class Tokens extends AuthGuard('oj-tokens') {}
@@ -62,7 +62,7 @@ function unreached(relation: string, model: string): string {
 
 const SAID = { tags: { permissions: [IsAuthenticated] }, readers: { permissions: [IsAuthenticated] } };
 
-describe('junctions of which nobody says who may use them', () => {
+describe('junctions without permissions', () => {
   test.each<
     [name: string, post: Options, tag: Options, restify: RestifyModuleOptions, problems: readonly string[]]
   >([
@@ -213,7 +213,7 @@ describe('junctions of which nobody says who may use them', () => {
   });
 });
 
-describe('models that are open because nobody said anything', () => {
+describe('models that are open because no permissions are named', () => {
   async function warningsOf(post: Options, restify: RestifyModuleOptions = {}): Promise<readonly string[]> {
     const warnings: string[] = [];
     const logger = {
@@ -231,7 +231,7 @@ describe('models that are open because nobody said anything', () => {
   }
 
   const warning = (names: string): string =>
-    `RestifyModule.forRoot('rest/v1'): everybody may read and write ${names}, because no permissions are named. Name permissions for each, or for all in forRoot; [AllowAny] says that it is meant.`;
+    `RestifyModule.forRoot('rest/v1'): everybody may read and write ${names}, because no permissions are named. Name permissions for each, or for all in forRoot; name [AllowAny] if this is intended.`;
 
   test('are named in one warning', async () => {
     expect(await warningsOf({})).toEqual([warning('oj.post, oj.tag')]);

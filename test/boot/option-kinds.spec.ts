@@ -304,7 +304,7 @@ describe('a class that cannot do what is asked of it', () => {
     expect(await problemsOf({ entities: [Kept], providers: [Plain] })).toEqual(problems);
   });
 
-  test('is refused in options of a prefix, and one whose method is a property is none', async () => {
+  test('is refused in options of a prefix, and so is a class whose method is a property', async () => {
     class Arrow {
       readonly decide = (): Grant => allow();
     }

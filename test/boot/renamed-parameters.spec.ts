@@ -64,7 +64,7 @@ test('two parameters of one name do not start', async () => {
   );
 });
 
-test('a field that is no filter is none of the new names', async () => {
+test('a field that is no filter is not in conflict with a new name', async () => {
   expect(await problemsWith({ page: 'title' }, { filterFields: ['id'] })).toEqual([
     `Note.parameters.page: "title" is a field of the model. ${OTHER}`,
   ]);
@@ -76,7 +76,7 @@ test('a backend of the application names its parameters itself', async () => {
   ]);
 });
 
-test('a prefix is told of names that mean something in a model of it, and of unknown ones', async () => {
+test('names of a prefix that have another meaning in one of its models are errors, and unknown ones, too', async () => {
   const Note = entityOf('Note', ['q']);
   declareUnchecked(Note, { app: 'desk' });
   expect(

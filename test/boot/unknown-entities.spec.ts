@@ -123,7 +123,7 @@ test('of several applications in one process none is blamed for what another one
   expect(warned).toEqual([expect.stringMatching(/^Order is decorated with @Restify and served nowhere/)]);
 });
 
-test('an application that refuses to start keeps nobody waiting', async () => {
+test('an application that refuses to start ends at once', async () => {
   forget();
   for (const each of [Author, Book]) restify(each, 'ue');
   const [broken, sound] = [applicationOf([Book], { permissions: 'all' as never }), applicationOf([Author])];

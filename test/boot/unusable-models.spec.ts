@@ -152,7 +152,7 @@ describe("AuthGuard('jwt')", () => {
     expect(Reflect.get(passport, 'authenticate')).toBe(authenticate);
   });
 
-  test('with a strategy of a provider is none', async () => {
+  test('with a strategy of a provider is not reported', async () => {
     @Injectable()
     class Provided extends PassportStrategy(Strategy, 'unusable-provided') {
       validate(): object {

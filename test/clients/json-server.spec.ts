@@ -65,7 +65,7 @@ describe('react-admin with ra-data-json-server', () => {
     expect(await names(provider)).toEqual(['Kernighan', 'Ritchie']);
   });
 
-  test('is told of a filter that the model does not know', async () => {
+  test('gets an error for a filter that the model does not have', async () => {
     const asked = {
       filter: { 'ids[0]': 1 },
       pagination: { page: 1, perPage: 50 },

@@ -340,7 +340,7 @@ onEachServer('a table without an index', (database) => {
     );
   });
 
-  test('is none with missingIndexRows: false', async () => {
+  test('is not given with missingIndexRows: false', async () => {
     expect(await start({ missingIndexRows: false })).toEqual([]);
   });
 });

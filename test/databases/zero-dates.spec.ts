@@ -134,7 +134,7 @@ onEachDatabase(
     const page = async (url: string): Promise<Page> =>
       (await started.client.get(url.replace(/^http:\/\/[^/]+/, ''))).json as Page;
 
-    test('of related objects are null, as where there is none', async () => {
+    test('of related objects are null, as those of a missing one', async () => {
       expect(await ids('zdnote/?day__kept__isnull=true')).toEqual([3, 9]);
       expect(await ids('zdnote/?day__kept__isnull=false')).toEqual([1]);
       expect(await ids('zdnote/?day__kept__lt=2022-01-01')).toEqual([1]);

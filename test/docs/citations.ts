@@ -48,7 +48,7 @@ export function citedNumbers(text: string): readonly string[] {
   return [...asOneText(text).matchAll(/\bcontract (\d+(?:\.\d+)?)/gi)].map(([, number]) => number ?? '');
 }
 
-/** Mentions of docs/contract.md that lead nowhere: without a number in code, without a link in a document. */
+/** Vague mentions of docs/contract.md: without a number in code, without a link in a document. */
 export function vagueMentions({ path, text }: CitingFile): readonly string[] {
   const prose = path.endsWith('.md') ? text.replace(/\[[^\]]*\]\([^)\s]*contract\.md[^)\s]*\)/g, '') : text;
   const vague =

@@ -221,7 +221,7 @@ describe('an application on Fastify', () => {
   test.each([
     ['broken JSON', 'application/json', '{'],
     ['no JSON', 'text/plain', 'x'],
-    ['a type that is none', 'nonsense', 'x'],
+    ['an invalid type', 'nonsense', 'x'],
     ['too much', 'application/json', `"${'x'.repeat(200_000)}"`],
     ['a form', 'application/x-www-form-urlencoded', 'a=1'],
     ['nothing of the announced coding', 'application/json', 'x'],
@@ -247,7 +247,7 @@ describe('an application on Fastify', () => {
     ).toBe(451);
   });
 
-  test('deletes whatever the body is, where nobody stops it', async () => {
+  test('deletes whatever the body is, where no hook rejects it', async () => {
     for (const [type, raw] of [
       ['application/json', '{'],
       ['nonsense', 'x'],
@@ -282,7 +282,7 @@ describe('an application on Fastify', () => {
     ]);
   });
 
-  test("tells of an action's body to nobody who may not send it", async () => {
+  test("reports an error of an action's body only to a caller who may send one", async () => {
     const { client } = started;
     const large = {
       raw: `a=${'x'.repeat(200_000)}`,

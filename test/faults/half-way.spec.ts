@@ -184,7 +184,7 @@ onEachDatabase('a write that fails half-way', (database) => {
     expect(await rows()).toEqual({ ...BEFORE, tags: 1 });
   });
 
-  test('is seen by nobody while it lasts', async () => {
+  test('is not visible to others while it lasts', async () => {
     let reading: Promise<Answer> | undefined;
     acts.set('afterUpdate', async () => {
       reading = started.client.get(`${JOBS}${job.id}/`);

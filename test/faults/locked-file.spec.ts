@@ -153,7 +153,7 @@ async function busyTimeout(): Promise<unknown> {
 describe.each(['delete', 'wal'] as const)(
   'a file that somebody else writes to, with the journal mode %s',
   (mode) => {
-    test('is waited for by those who write, and by nobody else', async () => {
+    test('delays writers only', async () => {
       await start(mode);
       const { answers, longest, meanwhile } = await whileLocked(
         [mode === 'wal' ? 'BEGIN IMMEDIATE' : 'BEGIN EXCLUSIVE'],

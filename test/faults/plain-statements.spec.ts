@@ -168,7 +168,7 @@ onEachServer('a connection that is lost in a plain write', (database) => {
     expect(lentOut(app.dataSource)).toEqual({ lent: 0, waiting: 0 });
   });
 
-  test('is told of as slow, where it waits for others', async () => {
+  test('is logged as slow, where it waits for others', async () => {
     server = faultyServer(database);
     const log = new StatementLog();
     const { client } = await start({

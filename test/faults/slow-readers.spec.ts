@@ -170,7 +170,7 @@ onEachDatabase('a client that does not take a long list', (database) => {
     expect(rowsRead()).toBeGreaterThan(held);
   });
 
-  test('keeps no connection, and nobody from reading and writing, however many there are', async () => {
+  test('keeps no connection, and does not delay other requests, however many there are', async () => {
     await Promise.all(Array.from({ length: READERS }, () => Reader.open(SCROLLS)));
     await heldBack();
     expect(lentOut(started.dataSource)).toEqual(expect.objectContaining({ waiting: 0, lent: 0 }));

@@ -424,7 +424,7 @@ describe('a refused body', () => {
     expect(ran).toEqual([]);
   });
 
-  test('is told of before the Idempotency-Key', async () => {
+  test('is reported before the Idempotency-Key', async () => {
     const headers = { 'content-type': JSON_TYPE, 'idempotency-key': '"' };
     const answer = await started.client.send('POST', TASK, { raw: BROKEN, headers });
     expect([answer.status, answer.json]).toEqual([400, PARSE_ERROR]);

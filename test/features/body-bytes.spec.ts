@@ -317,7 +317,7 @@ describe.each(SETTINGS)('an application %s', (_, settings) => {
     }
   });
 
-  test('gives an action no text that nobody has sent', async () => {
+  test('gives an action no text that the client has not sent', async () => {
     acted = 'not yet';
     await send('POST', `${NOTES}act/`, [body('{"text": "a', [0xff], 'b"}')]);
     expect(JSON.stringify([acted])).not.toContain('\ufffd');

@@ -82,7 +82,7 @@ onEachDatabase('a column of type', (database) => {
       );
     });
 
-    test('refuses what is none, under its own name and with the message', async () => {
+    test('rejects an invalid value, under its own name and with the message', async () => {
       for (const [sent, message] of kind.refused ?? []) {
         const answer = await started.client.post(collection, { value: sent });
         saysNothingOfTheDatabase(answer);

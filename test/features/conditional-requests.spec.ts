@@ -558,7 +558,7 @@ onEachDatabase('conditional requests', (database) => {
     expect((await client.delete(url, { headers: { 'if-match': '*' } })).status).toBe(204);
   });
 
-  test('Cache-Control stands on what is read, and what others may share goes to callers whom nobody knows', async () => {
+  test('Cache-Control is sent with reads, and only anonymous callers get what may be shared', async () => {
     const { url } = await made('/rest/v1/cond/strict/', { title: 'one' });
     for (const path of [url, '/rest/v1/cond/strict/']) {
       expect((await client.get(path)).headers['cache-control']).toBe('public, max-age=60');

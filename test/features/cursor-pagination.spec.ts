@@ -325,7 +325,7 @@ onEachDatabase('cursors', (database) => {
   });
 });
 
-test('a cursor of one prefix is none at another', async () => {
+test('a cursor of one prefix is invalid at another', async () => {
   const started = await startApp({
     entities: [Book, Shelf, Seat, Note],
     restifyModules: ['rest/v1', 'rest/v2', ''].map((prefix) =>
@@ -365,7 +365,7 @@ class Ticket {
   rank: number;
 }
 
-test('a cursor that was given out for ties of the other direction is none', async () => {
+test('a cursor made for ties of the other direction is invalid', async () => {
   const started = await startApp({ entities: [Ticket] });
   await started.dataSource.getRepository(Ticket).insert([1, 2, 3, 4].map((id) => ({ id, rank: 5 })));
   const read = (ordering: string, cursor: string): ReturnType<StartedApp['client']['get']> =>

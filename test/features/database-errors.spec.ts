@@ -101,7 +101,7 @@ const FAILED = [500, { detail: 'A server error occurred.' }];
 onEachDatabase('an error that a trigger raises', (database) => {
   describe.each([
     ['is hidden behind a general text', false, BROKEN, KEPT],
-    ['has its own text where that is meant for callers', true, OWN, OWN],
+    ['has its own text where this is intended for callers', true, OWN, OWN],
   ] as const)('%s', (_, triggerMessages, written, deleted) => {
     let started: StartedApp;
     let client: StartedApp['client'];

@@ -660,7 +660,7 @@ describe('descriptions', () => {
       expect((await indexFor({ 'x-suspended': 'yes' })).caller).toEqual({ ...anonymous, refused: false });
     });
 
-    test('a scheme that fails keeps nobody from the index but callers who present its credentials', async () => {
+    test('a scheme that fails makes the index 503 only for callers who present its credentials', async () => {
       expect((await indexFor()).caller).toEqual({ authenticated: false, label: null, refused: false });
       expect((await indexFor(AS_ANN)).caller).toEqual({ authenticated: true, label: 'ann', refused: false });
       const { status } = await mixed.client.get('/', { headers: { ...AS_DESCRIPTION, 'x-key': 'any' } });

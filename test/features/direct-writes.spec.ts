@@ -159,7 +159,7 @@ onEachDatabase('a write by one statement', (database) => {
     expectDirect(3);
   });
 
-  test('counts a version that nobody sees', async () => {
+  test('counts a hidden version', async () => {
     const { id } = await create('hiddenversion', { title: 'a' });
     await change('hiddenversion', id, { title: 'b' });
     expectDirect(1);

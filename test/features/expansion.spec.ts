@@ -305,7 +305,7 @@ onEachDatabase('expansion', (database) => {
       expect(await get('author/1/')).toEqual(JSON.parse(ADA));
     });
 
-    test('null where there is none, and the key of a row that is deleted', async () => {
+    test('null where no object is related, and the key of a row that is deleted', async () => {
       expect(await text('question/3/?expand=author,replaced')).toBe(QUESTION(3, 'three', 'null', LINK(3)));
     });
 

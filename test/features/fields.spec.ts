@@ -397,7 +397,7 @@ onEachDatabase('a column of type', (database) => {
       expect((await client.get(path)).json).toEqual(created.json);
     });
 
-    test('refuses what is none, under its own name', async () => {
+    test('rejects an invalid value, under its own name', async () => {
       for (const value of refused) {
         const answer = await started.client.post(collection, { [field]: value });
         expect([value, answer.status, Object.keys(answer.json as object)]).toEqual([value, 400, [field]]);
@@ -659,7 +659,7 @@ onEachDatabase('a model', (database) => {
     expect((await started.client.patch(path, { title: 'x' })).json).toMatchObject({ marked: null });
   });
 
-  test('does not transform again what nobody has changed', async () => {
+  test('does not transform unchanged values again', async () => {
     const { path } = await make({ marked: 'abc' });
     expect((await started.client.patch(path, { title: 'x' })).json).toMatchObject({ marked: '<ABC>' });
     expect((await started.client.patch(path, {})).json).toMatchObject({ marked: '<ABC>' });

@@ -96,7 +96,7 @@ function testBodies(portOf: () => number): void {
     expect(json).not.toMatchObject({ text: 'lost' });
   });
 
-  test('of 0 bytes is none, with each type and without one', async () => {
+  test('of 0 bytes counts as missing, with each type and without one', async () => {
     for (const headers of [{}, JSON_TYPE, { 'content-type': 'text/plain' }]) {
       expect(await say({ method: 'PATCH', path: '1/', headers, pieces: [] })).toMatchObject({ status: 200 });
       expect(await say({ method: 'GET', path: '1/', headers, pieces: [] })).toMatchObject({ status: 200 });

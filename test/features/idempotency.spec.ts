@@ -606,7 +606,7 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect(await count(Order, { text: 'hooked' })).toBe(1);
   });
 
-  test('is answered when nobody could tell what became of it', async () => {
+  test('is answered when the outcome of the first request is unknown', async () => {
     const key = freshKey();
     const { subscribers } = started.dataSource;
     subscribers.push({
@@ -824,7 +824,7 @@ describe('on any database', () => {
     ]);
   });
 
-  test('a key that comes twice is none', async () => {
+  test('a repeated header is rejected', async () => {
     const status = await new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'idempotency-key': ['a', 'b'] };
       request({ port: started.port, path: ORDER, method: 'POST', headers }, (incoming) => {

@@ -266,7 +266,7 @@ onEachDatabase('a key of type', (database) => {
       for (const { id } of made) await client.delete(`${parts}${id}/`);
     });
 
-    test('that no row has, or that is none, is an error of the relation', async () => {
+    test('that no row has, or that is malformed, is an error of the relation', async () => {
       for (const sent of [wrong, [keys[0]], { key: keys[0] }]) {
         const answer = await started.client.post(parts, { one: sent });
         expect([sent, answer.status, Object.keys(answer.json as object)]).toEqual([sent, 400, ['one']]);

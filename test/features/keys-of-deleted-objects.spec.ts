@@ -199,14 +199,14 @@ onEachDatabase('the key of an object that has been deleted since', (database) =>
     ]);
   });
 
-  test('is none of a model without a trash', async () => {
+  test('is rejected in a model without a trash', async () => {
     const [path = ''] = pages;
     const { box } = await get(path);
     await started.dataSource.manager.softDelete(Box, box);
     expect(await send('PATCH', path, { box })).toEqual([400, { box: wrong(box as number) }]);
   });
 
-  test('is none that the caller may not name, or of a field that he does not read', async () => {
+  test('is rejected if the caller may not name it, or may not read the field', async () => {
     const [path = ''] = pages;
     expect(await send('PATCH', path, { shelf }, 'bob')).toEqual([400, { shelf: wrong(shelf) }]);
     expect(await send('PATCH', path, { shelf }, 'blind')).toEqual([400, { shelf: wrong(shelf) }]);

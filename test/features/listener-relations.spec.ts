@@ -155,7 +155,7 @@ onEachDatabase('what listeners read of relations', (database) => {
   });
 });
 
-test('listenerRelations that lead nowhere refuse to start', async () => {
+test('listenerRelations that are no relations refuse to start', async () => {
   @Entity('lr_wrong')
   class LrWrong {
     @PrimaryGeneratedColumn() id: number;

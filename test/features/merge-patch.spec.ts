@@ -282,7 +282,7 @@ onEachDatabase('merge patches', (database) => {
     expect((await send('PATCH', 'device/1/', { meta: { a: 1 } }, { 'x-role': 'reader' })).status).toBe(403);
   });
 
-  test('write through objects at both URLs, and values that a strict model withholds from nobody', async () => {
+  test('write through objects at both URLs, and values that a strict model allows to everyone', async () => {
     const own = await send('PATCH', 'tagging/1/', { note: { a: { b: null } } });
     expect([own.status, own.json]).toMatchObject([200, { note: { a: { c: 2 } } }]);
     const nested = await send('PATCH', 'device/1/tags/1/', { note: { a: { b: 1 } } });

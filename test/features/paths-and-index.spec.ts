@@ -323,7 +323,7 @@ onEachDatabase('keys in URLs', (database) => {
     },
   );
 
-  test('an encoded slash is part of the key, and a slash is none', async () => {
+  test('an encoded slash is part of the key, and a plain one is not', async () => {
     const { client } = started;
     await client.post('/rest/v1/natural/tag/', { code: 'x/y' });
     expect((await client.get('/rest/v1/natural/tag/x%2Fy/')).json).toMatchObject({ code: 'x/y' });
@@ -435,7 +435,7 @@ describe('the index', () => {
     }
   });
 
-  describe('of an application that trusts nobody', () => {
+  describe('of an application that trusts no proxy', () => {
     let started: StartedApp;
     beforeAll(async () => {
       started = await startApp({ entities: SHOP, imports: [LABEL] });

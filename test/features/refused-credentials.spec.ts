@@ -150,7 +150,7 @@ describe('an address whose credentials were refused 30 times in a minute', () =>
     expect(calls).toHaveLength(30);
   });
 
-  test('is told of a path that is none first, and of a method or an Accept later', async () => {
+  test('gets 404 for an unknown path first, and the errors of the method and of Accept later', async () => {
     expect((await ask('ada', 'right', '/rest/v1/rc/nothing/')).status).toBe(404);
     expect((await started.client.put(SAFE, {}, credentials('ada', 'right'))).status).toBe(429);
     expect(

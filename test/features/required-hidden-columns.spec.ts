@@ -70,7 +70,7 @@ test('a required column with select: false is writable only', async () => {
 
 test('the start warns of it', () => {
   const told = (path: string, name: string): string =>
-    `User.${path} is hidden by select: false, and required: bodies may write it, and no answer shows it. Name ${name} in writeOnly where that is meant, in optional where the application fills it, or in exclude.`;
+    `User.${path} is hidden by select: false, and required: bodies may write it, and no answer shows it. Name ${name} in writeOnly where this is intended, in optional where the application fills it, or in exclude.`;
   expect(warnings.filter((each) => each.includes('is hidden by'))).toEqual([
     told('password', 'password'),
     told('secret.code', 'secret'),

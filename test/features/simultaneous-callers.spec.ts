@@ -282,7 +282,7 @@ describe.each([
       );
     });
 
-    test('are 503 where no answer comes in time, and hold up nobody else', async () => {
+    test('are 503 where no answer comes in time, and do not delay others', async () => {
       const right = asking(scheme, 0, 'user1', 'of user1');
       const silent = [1, 2, 3].map((index) => asking(scheme, index, SILENT, 'x'));
       const waiting = silent.map(({ method, path, authorization }) =>

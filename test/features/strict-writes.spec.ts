@@ -355,7 +355,7 @@ onEachDatabase("strict: 'writes'", (database) => {
     });
   });
 
-  test('never refuses the key, the side of the parent, and what nobody may write', async () => {
+  test('never rejects the key, the side of the parent, and fields that no caller may write', async () => {
     const fixed = { id: 9, locked: 'open', size: 3, version: 7, changed: null, parts: 'x', tags: [] };
     expect((await send('PATCH', 'article/1/', fixed)).status).toBe(200);
     expect((await send('PUT', 'tag/x/', { code: 'z' })).status).toBe(200);

@@ -172,7 +172,7 @@ describe.each([
     ]);
   });
 
-  test('Nest is told of the method of an action at a URL that two classes share, and of all others at once', () => {
+  test('Nest maps the method of an action at a URL that two classes share, and all others as one', () => {
     expect(toldOf('park')).toEqual(['all park', 'all park/:pk', 'all park/:pk/trees', 'get park/:pk/trees']);
   });
 

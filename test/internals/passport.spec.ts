@@ -63,7 +63,7 @@ describe('the strategies of Passport', () => {
     expect(other).toEqual({ warnings: [expect.stringMatching(UNTOLD)], response: [200, '[]'] });
   });
 
-  test('that nobody names are no warning', async () => {
+  test('that no option names are not reported', async () => {
     expect((await serve({ permissions: [AllowAny] }, true)).warnings).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ class Task {
   @Column({ length: 10 }) state: string;
 }
 
-onEachDatabase('a lookup that is none', (database) => {
+onEachDatabase('an unknown lookup', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({ entities: [Task], database, nest: { logger: false } });

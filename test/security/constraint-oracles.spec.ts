@@ -489,7 +489,7 @@ onEachDatabase(
     });
     afterAll(() => started.close());
 
-    test('a row outside is refused alike, and one inside is told of it', async () => {
+    test('a row outside of the grant gets the same rejection, and one inside the error of the constraint', async () => {
       const { client } = started;
       granted = where('room', 'startswith', 'ann');
       const made = await client.post(`${CO}/cobooking/`, { room: 'anns', day: 1 });

@@ -391,7 +391,7 @@ onEachDatabase('S23 the plain column of a foreign key', (database) => {
     expect(await started.dataSource.manager.countBy(FkHouse, { areaId: 2 })).toBe(0);
   });
 
-  test('is read-only where it leads nowhere by itself', async () => {
+  test('is read-only where it is not a relation by itself', async () => {
     const { client } = started;
     const made = await client.post(`${FK}/fkshed/`, { name: 'a', areaId: 2, plotNumber: 7 });
     expect(made).toMatchObject({ status: 201, json: { areaId: null, plotNumber: null } });

@@ -366,7 +366,7 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     'shelf/1//books/',
     'shelf/1/books/1/',
     'book/1\\open/',
-  ])('an odd path leads nowhere without a name, and to nothing of others with one: %s', async (path) => {
+  ])('an odd path has no route without a name, and none of other models with one: %s', async (path) => {
     const anonymous = await send('GET', path, undefined, {});
     expect([403, 404]).toContain(anonymous.status);
     const named = await send('GET', path);

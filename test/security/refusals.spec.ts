@@ -164,7 +164,7 @@ const CASES: Readonly<Record<string, Case>> = {
     permissions: [allOf(IsAuthenticated, anyOf(IsAdmin, OwnTrustingLater))],
     expected: LET_IN,
   },
-  'by an answer that is none, behind a refusal': { permissions: [IsAuthenticated, Odd], expected: HIDDEN },
+  'by an invalid answer, behind a refusal': { permissions: [IsAuthenticated, Odd], expected: HIDDEN },
   'of a prefix whose refusals hide': {
     permissions: [OwnBarely],
     restify: { refusalsHide: 'rows' },
@@ -413,7 +413,7 @@ describe('S28 what is logged of refusals', () => {
       expect(lines).toEqual([]);
       for (const who of ['ann', 'nobody', 'ann', 'nobody'] as const) await ask(started, 'GET', who);
       expect(lines).toEqual([
-        "warn OwnBarely grants some callers some rows, and refuses others by deny(), which hides no row: they can name every row as the parent in a nested URL and as a key in a body. Return deny({ hides: 'rows' }), or deny({ hides: 'nothing' }) where that is meant. RestifyModule.forRoot(prefix, { refusalsHide: 'rows' }) makes it the default of a prefix.",
+        "warn OwnBarely grants some callers some rows, and refuses others by deny(), which hides no row: they can name every row as the parent in a nested URL and as a key in a body. Return deny({ hides: 'rows' }), or deny({ hides: 'nothing' }) where this is intended. RestifyModule.forRoot(prefix, { refusalsHide: 'rows' }) makes it the default of a prefix.",
       ]);
     });
   });

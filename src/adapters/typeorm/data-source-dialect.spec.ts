@@ -4,7 +4,7 @@ import { chooseDialect } from './data-source-dialect.js';
 
 describe('a data source of an unsupported type', () => {
   test.each([
-    ['oracle', /nothing here speaks its SQL.*Use better-sqlite3, sqljs, postgres, mariadb or mysql\./],
+    ['oracle', /this database is not supported.*Use better-sqlite3, sqljs, postgres, mariadb or mysql\./],
     [
       'aurora-postgres',
       /over HTTP to the Data API of Amazon.*Use postgres or mysql with the address of the cluster/,

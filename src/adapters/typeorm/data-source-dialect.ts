@@ -59,7 +59,7 @@ export function chooseDialect(dataSource: DataSource): Dialect {
       throw new DeclarationError([
         {
           where: `the data source of type "${dataSource.options.type}"`,
-          what: 'nothing here speaks its SQL',
+          what: 'this database is not supported',
           repair: 'Use better-sqlite3, sqljs, postgres, mariadb or mysql.',
           ...UNSERVED[dataSource.options.type],
         },

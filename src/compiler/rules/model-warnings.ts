@@ -38,7 +38,7 @@ function* openModels({ prefix, drafts, defaults }: CompilerInput): Iterable<stri
   const names = open.map(({ app, model }) => `${app ?? ''}.${model}`).join(', ');
   yield (
     `${nameOfPrefix(prefix)}: everybody may read and write ${names}, because no permissions are named.` +
-    ' Name permissions for each, or for all in forRoot; [AllowAny] says that it is meant.'
+    ' Name permissions for each, or for all in forRoot; name [AllowAny] if this is intended.'
   );
 }
 
@@ -167,7 +167,7 @@ function* hiddenRequiredColumns(
     )
       yield (
         `${entity.name}.${member.path} is hidden by ${hidingOf(member)}, and required: bodies may write it, and no answer shows it.` +
-        ` Name ${topName(member)} in writeOnly where that is meant, in optional where the application fills it, or in exclude.`
+        ` Name ${topName(member)} in writeOnly where this is intended, in optional where the application fills it, or in exclude.`
       );
 }
 
@@ -189,7 +189,7 @@ function* hiddenKeys(
     )
       yield (
         `${entity.name}.${path} is hidden by @Exclude() of class-transformer, and part of the key: URLs, links and fields of relations show it.` +
-        ` Name ${path} in exclude where that is meant, or make a column that may be seen the key.`
+        ` Name ${path} in exclude where this is intended, or make a column that may be seen the key.`
       );
 }
 

@@ -236,7 +236,7 @@ function unprotectedProblem(
   return {
     where: nameOf(side),
     what: `anyone may list, add and remove its rows, although ${guarded.name} has ${protectionOf(guarded.options)}`,
-    repair: `${repairs(side, 'permissions', '[…]')}; [AllowAny] says that it is meant.`,
+    repair: `${repairs(side, 'permissions', '[…]')}; name [AllowAny] if this is intended.`,
   };
 }
 

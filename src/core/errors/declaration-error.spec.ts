@@ -31,7 +31,7 @@ describe('nearestName', () => {
     expect(nearestName(name, NAMES)).toBeUndefined();
   });
 
-  test('is none where there is nothing to name', () => {
+  test('is missing where there is nothing to name', () => {
     expect(nearestName('title', [])).toBeUndefined();
   });
 

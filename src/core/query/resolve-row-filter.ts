@@ -32,7 +32,7 @@ export class UnknownPath extends Error {
     super();
     this.name = 'UnknownPath';
     const [name = step] = step.split('.');
-    this.what = `where("${path}", …) leads nowhere: "${name}" is neither a column nor a relation of ${label}`;
+    this.what = `where("${path}", …): "${name}" is neither a column nor a relation of ${label}`;
     this.repair = didYouMean(name, [
       ...[...columns.values()].map((column) => column.path),
       ...relations.keys(),

@@ -71,7 +71,7 @@ describe('a sealed position', () => {
     expect(new Set(texts.map((text) => text?.slice(0, 16))).size).toBe(5);
   });
 
-  test('is none where it would not fit into a URL, and nothing so long is opened', () => {
+  test('is not made where it would not fit into a URL, and no longer one is decrypted', () => {
     expect(seal.seal({ ...POSITION, values: ['x'.repeat(2900)] }, 'here')).toEqual(expect.any(String));
     expect(seal.seal({ ...POSITION, values: ['x'.repeat(3000)] }, 'here')).toBeUndefined();
     expect(seal.open('A'.repeat(4001), 'here')).toBeUndefined();
@@ -85,6 +85,6 @@ describe('a sealed position', () => {
   );
 });
 
-test('a seal shows its keys to nobody who writes it down', () => {
+test('a cipher that is logged does not show its keys', () => {
   expect([JSON.stringify(seal), inspect(seal, { depth: 9 })]).toEqual(['{}', 'CursorCipher {}']);
 });

@@ -26,7 +26,7 @@ export class DenialWatch implements DecisionWatch {
     this.warn(
       `${this.name} grants some callers some rows, and refuses others by deny(), which hides no row: they can name every row` +
         ' as the parent in a nested URL and as a key in a body.' +
-        " Return deny({ hides: 'rows' }), or deny({ hides: 'nothing' }) where that is meant." +
+        " Return deny({ hides: 'rows' }), or deny({ hides: 'nothing' }) where this is intended." +
         " RestifyModule.forRoot(prefix, { refusalsHide: 'rows' }) makes it the default of a prefix.",
     );
   }

@@ -100,7 +100,7 @@ describe('a long list', () => {
     expect(pages.closed).toBe(true);
   });
 
-  test('closes its pages when nobody wants more', async () => {
+  test('closes its pages when the client stops reading', async () => {
     const pages = new Pages([page(1), page(2), page(3), page(4)]);
     const body = await renderList(pages, represent);
     if (body.kind !== 'stream') throw new Error('It is no stream');

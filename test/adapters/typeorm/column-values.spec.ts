@@ -107,7 +107,7 @@ onEachDatabase('a column of type', (database) => {
       await keepOrdered();
     });
 
-    test('refuses what is none, under its own name and with the message', async () => {
+    test('rejects an invalid value, under its own name and with the message', async () => {
       const [first = {}] = rows;
       for (const [sent, message] of kind.refused ?? []) {
         const refusal = [400, { value: [message] }];

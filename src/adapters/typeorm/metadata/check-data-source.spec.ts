@@ -30,7 +30,7 @@ describe('better-sqlite3', () => {
     expect(warningsOfOptions(sqliteWith(...methods), node)).toEqual([]);
   });
 
-  test('without a loaded class is none', () => {
+  test('without a loaded class does not exist', () => {
     const dataSource = { options: { type: 'better-sqlite3' }, driver: {} } as unknown as DataSource;
     expect(warningsOfOptions(dataSource, '24.21.0')).toEqual([]);
   });
