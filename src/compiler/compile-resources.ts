@@ -27,6 +27,7 @@ import type { FilterPath } from './compile-queries.js';
 import { renameParameters, reserveParameters } from './query-parameters.js';
 import { createBuilder, setFields } from './resource-builder.js';
 import { completeTrash } from './compile-trash.js';
+import { completeNested } from './compile-nested.js';
 import { completeRelatedKeys } from './compile-related-keys.js';
 import type { ResourceBuilder } from './resource-builder.js';
 import { compileFeatures } from './compile-features.js';
@@ -85,6 +86,7 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
     if (fields !== shell.fields) setFields(shell, fields);
     completeRelatedKeys(shell, byId);
   }
+  for (const { options, shell } of entities) completeNested(shell, options);
   for (const { entity, options, shell } of entities) completeQueries(shell, entity, options);
   // The options of a through model: its own declaration, else those of the relation and the defaults of the prefix (contract 2.8).
   for (const { shell, mapped, options } of views) {

@@ -30,6 +30,7 @@ export function createBuilder(
     referrers: [],
     referredColumns: new Set(),
     hasRelatedKeys: false,
+    hasNestedWrites: false,
     objectLabel: undefined,
     renamed: new Map(),
     declares: { filters: false, ordering: false },

@@ -1,7 +1,7 @@
 import type { CountResult } from './contracts/pagination.js';
 import type { IdempotencyStore } from './contracts/idempotency.js';
 import type { Representation, Row } from './contracts/serializer.js';
-import type { Json } from './errors/rest-exception.js';
+import type { BulkStepError, Json } from './errors/rest-exception.js';
 import type { MaybePromise } from './maybe-promise.js';
 import type {
   BatchPlan,
@@ -119,6 +119,8 @@ export interface DataAdapter {
   write(plan: DeletePlan): Promise<boolean>;
   /** Restores a soft-deleted row; undefined if no row matches, or if it does not meet the expectation. */
   write(plan: RestorePlan): Promise<Row | undefined>;
+  /** The errors of the steps, by their index, that are known before any of them is written. */
+  checkAll(plan: BatchPlan): Promise<ReadonlyMap<number, BulkStepError>>;
   /**
    * Runs the writes in one transaction, each as if it were the only one. Resolves to the created and updated rows, in order.
    * Rejects with `BulkWriteError` if single writes are invalid, and with any other error that prevents one.

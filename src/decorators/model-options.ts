@@ -7,6 +7,7 @@ import type { FieldType } from '../core/schema/field-type.js';
 import type { GuardLike, InterceptorLike, PipeLike } from '../core/contracts/enhancers.js';
 import type { Throttle } from '../core/contracts/throttle.js';
 import type { FilterBackend, CustomFilter } from '../core/contracts/filters.js';
+import type { NestedVerb } from '../core/schema/field.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { OperationName } from '../core/schema/operation.js';
 import type { PathOf, PropertyOf, Unwrapped } from '../core/schema/entity-paths.js';
@@ -95,6 +96,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `expandable` | relations that clients may expand to objects by `expand`; dotted paths of at most three steps |
  * | `expansionQueries` | expanded lists take filters, orders, searches and a limit: `comments.limit=5` |
  * | `relatedKeys` | many-to-many relations that are the keys of the related objects, read and written, instead of a link |
+ * | `nested` | one-to-many and reverse one-to-one relations whose objects bodies create, change and delete, with the verbs of each |
  * | `conditional` | objects have an `ETag`, and requests may be conditional; `false` overrides the prefix |
  * | `cacheControl` | the `Cache-Control` of read responses; `false`: none |
  * | `bulk` | bulk writes: a POST of a list, a PATCH or DELETE of the collection's URL; an object sets the operations and the maximum |
@@ -151,6 +153,9 @@ export interface RestifyOptions<Entity extends object = any> {
   /** Whether expanded lists take the parameters of their own lists, and a limit: `comments.votes__gte=3&comments.limit=5`. Default: false. */
   readonly expansionQueries?: boolean;
   readonly relatedKeys?: readonly PropertyOf<Entity>[];
+  readonly nested?:
+    | readonly PropertyOf<Entity>[]
+    | { readonly [Name in PropertyOf<Entity>]?: { readonly [Verb in NestedVerb]?: boolean } };
   readonly conditional?: boolean | ConditionalOptions;
   readonly cacheControl?: string | false;
   readonly bulk?: boolean | (BulkOptions & { readonly upsert?: readonly PropertyOf<Entity>[] });
@@ -187,6 +192,7 @@ export type ThroughOptions = Omit<
   | 'type'
   | 'listenerRelations'
   | 'relatedKeys'
+  | 'nested'
   | 'computed'
   | 'trash'
   | 'mergePatch'

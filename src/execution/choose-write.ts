@@ -65,6 +65,7 @@ export interface LiveWrite {
   readonly hooks: LiveDeletion['hooks'];
   readonly expected?: unknown;
   readonly errorsOfStored?: unknown;
+  readonly children?: unknown;
   readonly merges?: boolean | undefined;
   readonly errors: FieldErrors;
 }
@@ -89,6 +90,7 @@ export function chooseWrite(
   if (subscriber !== undefined) return choiceOf(LIVE_CAUSES.subscriber, subscriber);
   if (plan.completed) return LIVE_CHOICES.completed;
   if (plan.hooks.before || plan.hooks.after) return LIVE_CHOICES.hook;
+  if (plan.children) return LIVE_CHOICES.children;
   if (plan.errorsOfStored) return LIVE_CHOICES.stored;
   if (plan.merges) return LIVE_CHOICES.merge;
   for (const _ in plan.errors) return LIVE_CHOICES.errors;

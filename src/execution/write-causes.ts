@@ -179,6 +179,11 @@ export const LIVE_CAUSES = {
     because: 'Its JSON is merged into that of the locked row.',
   },
   'hooked-deletion': { ...HOOKS, of: 'all deletions' },
+  children: {
+    lane: 'loaded',
+    what: '[objects in the body](nested-writes.md) that are written with it',
+    because: 'Its children are written in the same transaction.',
+  },
   'expected-deletion': {
     lane: 'locked',
     of: 'all deletions',

@@ -40,6 +40,7 @@ function resourceOf(
     pagination: undefined,
     hasRelatedKeys: false,
     aggregates: undefined,
+    hasNestedWrites: false,
     renamed: new Map(),
     declares: { filters: false, ordering: false },
     renderers: [],

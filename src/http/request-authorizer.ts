@@ -3,7 +3,7 @@ import { NotFound, PermissionDenied } from '../core/errors/http-exceptions.js';
 import type { GuardLike, RunGuard } from '../core/contracts/enhancers.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
-import { throttleRequest } from '../features/throttling/throttle.stage.js';
+import { throttleRequest } from '../request/throttle-request.js';
 import { QUERY_METHOD } from '../core/schema/operation.js';
 import { readQuery } from '../request/query-input.js';
 import { HttpInput } from '../request/request-input.js';

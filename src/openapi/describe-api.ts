@@ -3,7 +3,13 @@ import type { Resource } from '../core/schema/resource.js';
 import type { Route } from '../core/schema/route.js';
 import { Components, operationName, UniqueNames, SharedParameters } from './components.js';
 import { schemeNames, schemeName, securityScheme } from './describe-access.js';
-import { errorReferences, SHARED_HEADERS, SHARED_RESPONSES, SHARED_SCHEMAS } from './describe-errors.js';
+import {
+  errorReferences,
+  SHARED_HEADERS,
+  SHARED_RESPONSES,
+  SHARED_SCHEMAS,
+  SHARED_SCHEMAS_WITH_CHILDREN,
+} from './describe-errors.js';
 import { describedMethods } from './described-route.js';
 import type { DescribedPlace } from './described-route.js';
 import { describeOperation, describeQuery, tagOf } from './describe-operation.js';
@@ -104,12 +110,14 @@ export function* describeApi(
   for (const [, item] of index) collectReferences(responsesOf(item), found);
   const responses = usedIn(found, 'responses', SHARED_RESPONSES);
   collectReferences(responses, found);
-  collectReferences(SHARED_SCHEMAS, found);
+  const hasChildren = placed.some(({ route }) => route.resource.hasNestedWrites);
+  const schemas = hasChildren ? SHARED_SCHEMAS_WITH_CHILDREN : SHARED_SCHEMAS;
+  collectReferences(schemas, found);
   return {
     paths,
     components: {
       schemas: {
-        ...usedIn(found, 'schemas', SHARED_SCHEMAS),
+        ...usedIn(found, 'schemas', schemas),
         ...(listOptions ? DESCRIPTION_SCHEMAS : {}),
         ...Object.fromEntries(components.schemas),
       },

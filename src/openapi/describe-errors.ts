@@ -208,6 +208,21 @@ export const SHARED_SCHEMAS: Readonly<Record<string, Schema>> = withPrefix({
   },
 });
 
+/** The same in a document with models whose bodies have children: a field may have the messages of each of a list of objects. */
+export const SHARED_SCHEMAS_WITH_CHILDREN: Readonly<Record<string, Schema>> = {
+  ...SHARED_SCHEMAS,
+  ...withPrefix({
+    FieldErrors: {
+      ...SHARED_SCHEMAS[`${COMPONENT_PREFIX}FieldErrors`],
+      description:
+        'Messages by the name of a field or parameter. `non_field_errors` has messages that concern no single field; an embedded object has its own messages, and so has each object of a list.',
+      additionalProperties: {
+        anyOf: [{ type: 'array', items: { type: 'string' } }, FIELD_ERRORS, ERRORS_OF_ITEMS],
+      },
+    },
+  }),
+};
+
 export const SHARED_HEADERS: Readonly<Record<string, unknown>> = withPrefix({
   Allow: {
     description: 'The methods that this URL supports.',

@@ -1,8 +1,7 @@
-import type { ColumnField, Field, InnerField, KeysField } from '../core/schema/field.js';
-import { MAX_RELATED_KEYS } from '../core/schema/limits.js';
+import type { ColumnField, Field, InnerField } from '../core/schema/field.js';
 import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
-import { isWritableIn, isWritable } from '../core/schema/field.js';
+import { isNested, isWritableIn, isWritable } from '../core/schema/field.js';
 import {
   bodySchema,
   exampleKey,
@@ -18,6 +17,8 @@ import { fieldColumns } from '../core/query/readable-paths.js';
 import { moreMember } from '../core/contracts/field-selection.js';
 import type { Expandable } from '../core/contracts/field-selection.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
+import { childrenBody, relatedKeysBody } from './describe-related.js';
+import type { ChildSchema } from './describe-related.js';
 import { constrainSchema } from './constrain-schema.js';
 import type { Schema } from './open-api-types.js';
 
@@ -203,15 +204,35 @@ function isNullable(field: Field): boolean {
 /** The body of a POST, PUT or PATCH. `given` are fields that the URL sets. */
 export function requestSchema(
   resource: Resource,
-  operation: 'create' | 'update' | 'partialUpdate',
-  given: ReadonlySet<string>,
+  operation: Writing,
+  { given, childSchema = () => ({ type: 'object' }) }: BodyOptions,
 ): Schema {
   const open = resource.fields.filter((field) => !given.has(field.name) && isWritableIn(field, operation));
+  const children = open
+    .filter(isNested)
+    .map((field) => [field.name, childrenBody(field, operation, childSchema)] as const);
+  const body = bodyFieldsSchema(open, operation);
   return {
-    ...bodyFieldsSchema(open, operation),
+    ...body,
+    ...(children.length > 0
+      ? {
+          properties: {
+            ...(body.properties as Readonly<Record<string, Schema>>),
+            ...Object.fromEntries(children),
+          },
+        }
+      : {}),
     title: `${resource.label}, ${TITLES[operation]}`,
     ...(resource.strict ? { additionalProperties: false } : {}),
   };
+}
+
+/** What is known of a body beside its model. */
+export interface BodyOptions {
+  /** The fields that the URL sets. */
+  readonly given: ReadonlySet<string>;
+  /** The schema of a child in it. */
+  readonly childSchema?: ChildSchema;
 }
 
 const TITLES = { create: 'to create', update: 'to replace', partialUpdate: 'to change' } as const;
@@ -295,22 +316,6 @@ function bodyValueSchema(field: Field, operation: Writing): Schema {
     default:
       return field satisfies never;
   }
-}
-
-/** The keys, or those to add and to remove. A link that the client has read before the field had keys is ignored. */
-function relatedKeysBody({ relation }: KeysField, operation: Writing): Schema {
-  const keys: Schema = {
-    type: 'array',
-    items: givenKeySchema(relation.target.key),
-    maxItems: MAX_RELATED_KEYS,
-  };
-  const changes: Schema = {
-    type: 'object',
-    properties: { add: keys, remove: keys },
-    additionalProperties: false,
-  };
-  const link: Schema = { type: 'string', pattern: `/${relation.name}/$` };
-  return { anyOf: [keys, ...(operation === 'create' ? [] : [changes]), link] };
 }
 
 function constrainedBody({ type, blank, rules }: ColumnField): Schema {

@@ -1,13 +1,15 @@
 import type { BulkOperation } from '../core/contracts/bulk.js';
 import { QUERY_MEDIA_TYPE } from '../core/schema/operation.js';
 import type { Operation as OperationName } from '../core/schema/operation.js';
+import { resourceOf } from '../core/schema/resource.js';
 import type { Resource } from '../core/schema/resource.js';
 import { patchTypesOf } from '../core/schema/route.js';
 import type { Route } from '../core/schema/route.js';
 import { keyFieldsOf } from '../request/plan/key-fields.js';
-import { givenFields } from '../request/plan/plan-write.js';
+import { withoutNested } from '../request/plan/nested-values.js';
+import { givenFields } from '../request/plan/given-fields.js';
 import { ModelSerializer } from '../features/serialization/model-serializer.js';
-import { operationName } from './components.js';
+import { operationName, typeName } from './components.js';
 import { knownAccess, securityOf } from './describe-access.js';
 import {
   amountOf,
@@ -19,6 +21,7 @@ import {
 } from './described-route.js';
 import type { DescribedPlace, DescribedRoute } from './described-route.js';
 import { requestSchema } from './describe-model.js';
+import type { BodyOptions } from './describe-model.js';
 import { describeParameters } from './describe-parameters.js';
 import { describeResponses } from './describe-responses.js';
 import { keySchema } from './describe-value.js';
@@ -151,7 +154,10 @@ function requestBodyOf(
     const { components } = place;
     const amount = amountOf(described);
     const own = resource.serializer.parse !== ModelSerializer.prototype.parse;
-    const body = own ? FREE_OBJECT : requestSchema(resource, operation, givenFields(route));
+    const given = givenFields(route);
+    const body = own
+      ? FREE_OBJECT
+      : requestSchema(resource, operation, { given, childSchema: childSchemas(place) });
     const named = operation === 'update' ? orCreation(body, described, place) : body;
     const schema = own ? FREE_OBJECT : components.add(schemaNames(route, SUFFIXES[operation]), named);
     // A missing body is treated as an empty object.
@@ -170,6 +176,24 @@ function requestBodyOf(
   return operation === undefined && method !== 'GET' && method !== 'DELETE'
     ? { requestBody: { required: false, content: { [JSON_TYPE]: { schema: {} } } } }
     : {};
+}
+
+/** The schemas of children in bodies, each a component. Children have none of their own. */
+function childSchemas({ components }: DescribedPlace): BodyOptions['childSchema'] {
+  return ({ nested: { relation, isOne } }, verb) => {
+    const child = withoutNested(resourceOf(relation.target));
+    if (child.serializer.parse !== ModelSerializer.prototype.parse) return FREE_OBJECT;
+    const body = requestSchema(child, verb === 'create' ? 'create' : 'partialUpdate', {
+      given: givenFields({ relation }),
+    });
+    const name = typeName(child.app, child.model);
+    return verb === 'create'
+      ? components.add([`${name}NestedCreate`], { ...body, title: `${child.label}, to create in an object` })
+      : components.add([`${name}NestedUpdate`], {
+          ...(isOne ? body : withKey(body, child)),
+          title: `${child.label}, to change in an object`,
+        });
+  };
 }
 
 /** The body of a PUT, or a reference to that of a POST with the same fields. */

@@ -89,7 +89,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   request: ['core', 'execution'],
   'features/authentication': FEATURE,
   'features/permissions': FEATURE,
-  'features/throttling': FEATURE,
   'features/rendering': FEATURE,
   'features/filtering': [...FEATURE, 'features/permissions'],
   'features/aggregates': [...FEATURE, 'features/filtering', 'features/permissions'],

@@ -2,7 +2,7 @@ import { isMissingPackage } from '../../core/errors/missing-package.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import type { DataType } from '../../core/schema/data-type.js';
-import { isAcceptedInBodies, isWritable } from '../../core/schema/field.js';
+import { isAcceptedInBodies, isNested, isWritable } from '../../core/schema/field.js';
 import type { EmbeddedField, Field, ColumnField } from '../../core/schema/field.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { BodyReader, ClassRulesReader, ClassValidators } from '../../core/schema/value-rules.js';
@@ -141,7 +141,8 @@ function fieldErrors(
   const errors = emptyFieldErrors();
   for (const { property, constraints, children } of found) {
     const field = fields.find((each) => each.name === property && isAcceptedInBodies(each));
-    if (!field) continue;
+    // Validators of a row see no children.
+    if (!field || isNested(field)) continue;
     const value = (entity as Readonly<Record<string, unknown>>)[property];
     const isWritten = written.values.has(property);
     if (field.kind === 'embedded' && children && children.length > 0)

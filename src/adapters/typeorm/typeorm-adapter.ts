@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
+import type { BulkStepError } from '../../core/errors/rest-exception.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import type { MissingIndex } from '../../core/contracts/missing-index.js';
 import type { CountResult } from '../../core/contracts/pagination.js';
@@ -275,14 +276,21 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {
+    return this.batches().write(plan);
+  }
+
+  checkAll(plan: BatchPlan): Promise<ReadonlyMap<number, BulkStepError>> {
+    return this.batches().check(plan);
+  }
+
+  private batches(): BatchWriter {
     const { connections, dialect, tables } = this;
     const { lookups } = this.reader;
-    const parts = {
-      writerOf: (view: ResourceSchema) => this.writerOf(view),
-      toolsOf: (view: ResourceSchema) => this.toolsOf(view),
+    return new BatchWriter({
+      writerOf: (view) => this.writerOf(view),
+      toolsOf: (view) => this.toolsOf(view),
       tools: { connections, dialect, lookups, tables },
-    };
-    return new BatchWriter(parts).write(plan);
+    });
   }
 
   private of(resource: ResourceSchema): Prepared {

@@ -88,6 +88,8 @@ const unknownEntities = kindOf(
   'nothing that can become of them',
   "Write 'warn', 'error' or 'ignore'.",
 );
+const nested: OptionKind = (given) =>
+  isPlainObject(given) ? objectOf(objectOf(flag))(given) : nameList(given);
 const strict: OptionKind = (given) => (given === 'writes' ? [] : flag(given));
 const missingIndexRows = kindOf(
   (given) => given === false || (Number.isSafeInteger(given) && Number(given) >= 0),
@@ -244,6 +246,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   aggregate: early(aggregate),
   expandable: late(expandable),
   relatedKeys: early(nameList),
+  nested: early(nested),
   bulk: late(bulk),
   serializer: early(aClass),
   trash: early(flag),

@@ -26,6 +26,7 @@ import {
 } from './verify-fields.js';
 import { verifyFixedGrants } from './verify-fixed-grants.js';
 import { verifyJunctions, verifyThrough, verifyOpenJunctions } from './verify-junctions.js';
+import { verifyNested } from './verify-nested.js';
 import { verifyOptionNames, verifyOptionValues } from './verify-options.js';
 import { verifyPagination, verifyParameters, verifyRenamedParameters } from './verify-parameters.js';
 import { verifyCustomFilters, verifyQueries } from './verify-queries.js';
@@ -54,6 +55,7 @@ const RULES = [
   verifyExpandable,
   verifyExpansionQueries,
   verifyRelatedKeys,
+  verifyNested,
   verifyTrash,
   verifyAggregates,
   verifyBulk,
@@ -74,6 +76,7 @@ const COMBINATIONS: ReadonlySet<(typeof RULES)[number]> = new Set([
   verifyExpansionQueries,
   verifyRelatedKeys,
   verifyAggregates,
+  verifyNested,
   verifyBulk,
   verifyOpenJunctions,
 ]);

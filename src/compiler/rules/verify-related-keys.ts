@@ -101,15 +101,20 @@ function* unlike(pairs: Resource, place: Place & { readonly relation: ManyToMany
 }
 
 function* differences(pairs: Resource, resource: Resource): Iterable<string> {
-  if (!authenticatesAlike(pairs, resource)) yield 'an authentication of its own';
-  else if (!runsGuardsOf(pairs, resource)) yield 'guards of its own';
-  if (!pairs.interceptors.every((each) => resource.interceptors.includes(each)))
-    yield 'interceptors of its own';
+  yield* differentGuards(pairs, resource);
   if (pairs.piping?.pipes.every((each) => resource.piping?.pipes.includes(each)) === false)
     yield 'pipes of its own';
   if (pairs.throttle && pairs.throttle !== resource.throttle) yield 'a rate limit of its own';
   if (requires(pairs.idempotency, resource.idempotency)) yield 'a required Idempotency-Key';
   if (requires(pairs.conditional, resource.conditional)) yield 'a required If-Match';
+}
+
+/** What decides about requests to the URLs of a model, and does not run at those of another one. */
+export function* differentGuards(own: Resource, resource: Resource): Iterable<string> {
+  if (!authenticatesAlike(own, resource)) yield 'an authentication of its own';
+  else if (!runsGuardsOf(own, resource)) yield 'guards of its own';
+  if (!own.interceptors.every((each) => resource.interceptors.includes(each)))
+    yield 'interceptors of its own';
 }
 
 type Requirement = { readonly require: boolean } | undefined;
@@ -123,25 +128,30 @@ function* replacements(
   pairs: Resource,
   { resource, input, relation }: Place & { readonly relation: ManyToManyRelation },
 ): Iterable<Flaw> {
-  const controllersOf = (model: Resource): CompilerInput['controllers'] => {
-    const target = input.drafts.find(({ entity }) => entity.id === model.entity)?.declaration.target;
-    return input.controllers.filter(({ declaration }) => declaration.entity === target);
-  };
   const names = ['list', 'create', 'destroy'];
-  for (const { declaration, wraps } of controllersOf(pairs))
+  for (const { declaration, wraps } of controllersOf(pairs, input))
     if (wraps || declaration.replaced.some((each) => names.includes(each)))
       yield {
         what: `operations that ${declaration.name} replaces`,
         repair:
           'Use beforeWrite and afterWrite there, which run for each pair, or leave the relation a link.',
       };
-  for (const { declaration } of controllersOf(resource))
+  for (const { declaration } of controllersOf(resource, input))
     for (const action of declaration.actions)
       if (action.kind === 'nested' && action.relation === relation.name)
         yield {
           what: `URLs that ${declaration.name}.${action.method} replaces`,
           repair: 'Leave the relation a link.',
         };
+}
+
+/** The controller classes of a model. */
+export function controllersOf(
+  { entity: id }: Resource,
+  { drafts, controllers }: CompilerInput,
+): CompilerInput['controllers'] {
+  const target = drafts.find(({ entity }) => entity.id === id)?.declaration.target;
+  return controllers.filter(({ declaration }) => declaration.entity === target);
 }
 
 function authenticatesAlike(pairs: Resource, resource: Resource): boolean {

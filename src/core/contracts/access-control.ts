@@ -2,6 +2,7 @@ import type { MaybePromise } from '../maybe-promise.js';
 import { NEVER } from '../query/condition.js';
 import type { Condition } from '../query/condition.js';
 import type { ResourceSchema } from '../schema/resource-schema.js';
+import type { Resource } from '../schema/resource.js';
 import type { CompiledPermission, FieldSet } from './permission.js';
 import { PermissionDenied } from '../errors/http-exceptions.js';
 
@@ -14,6 +15,12 @@ export interface Access {
 
 /** The method for which access is asked; an object for aggregates of the rows that GET lists. */
 export type AskedAccess = string | { readonly method: string; readonly operation: 'aggregate' | undefined };
+
+/** The fields and rows of a model that a caller may write. */
+export interface WrittenView {
+  readonly resource: Resource;
+  readonly rows: Condition;
+}
 
 /** The permissions of one caller, evaluated model by model and cached for one request. */
 export interface AccessControl {
@@ -44,6 +51,8 @@ export interface AccessControl {
     method: string,
     permission?: CompiledPermission,
   ): Promise<Access | undefined>;
+  /** The view and the rows of a model in a write by this method, as at its own URL. Throws 401, 403 and 404. */
+  viewToWrite(resource: ResourceSchema, method: string): MaybePromise<WrittenView>;
   /** Rows that the caller may name from elsewhere: as a parent in a URL, or as a key in a body (contract 8.6). */
   readScope(resource: ResourceSchema): MaybePromise<Condition>;
 }
@@ -58,5 +67,8 @@ export const NO_ACCESS: AccessControl = {
   },
   tryAuthorize: () => Promise.resolve(undefined),
   tryAuthorizeWrite: () => Promise.resolve(undefined),
+  viewToWrite: () => {
+    throw new PermissionDenied();
+  },
   readScope: () => NEVER,
 };

@@ -2,7 +2,7 @@ import type { CommittedWrite, StoredValues } from '../contracts/hooks.js';
 import type { ValidatorColumns } from '../contracts/conditional.js';
 import type { CursorPosition } from '../contracts/pagination.js';
 import type { Row } from '../contracts/serializer.js';
-import type { FieldErrors, Json, RestException } from '../errors/rest-exception.js';
+import type { BulkStepError, FieldErrors, Json, RestException } from '../errors/rest-exception.js';
 import type { Column } from '../schema/column.js';
 import type { ColumnPair, ToOneRelation } from '../schema/relation.js';
 import type { OrderTerm, ResourceSchema } from '../schema/resource-schema.js';
@@ -213,6 +213,7 @@ export interface Recording {
 
 /** The operations of the adapter on rows that belong to a written one. */
 export interface RelatedRows {
+  checkAll(plan: BatchPlan): Promise<ReadonlyMap<number, BulkStepError>>;
   read(plan: ParentPlan): Promise<ParentValues | undefined>;
   related(plan: RelatedPlan): Promise<readonly { readonly row: Row }[]>;
   writeAll(plan: BatchPlan): Promise<readonly Row[]>;
@@ -245,6 +246,27 @@ export interface StartedPairs {
   write(identity: readonly Json[]): Promise<void>;
 }
 
+/** Children of a row, which the same transaction creates, changes and deletes: each as if it were written alone. */
+export interface ChildWrites {
+  /** Whether there are any: the version and the date of the last update of the row change with them. */
+  readonly changes: boolean;
+  /**
+   * The errors of all children by the fields of the row, before any of them is written. The entity is that of the row as it will be written,
+   * for validators.
+   * @param identity undefined for a new row.
+   */
+  check(entity: object, identity: readonly Json[] | undefined, within: WrittenIn): Promise<FieldErrors>;
+  /** Called once the row is written. Throws the errors of single children. */
+  write(entity: object, identity: readonly Json[], within: WrittenIn): Promise<void>;
+}
+
+/** The row above a child that is written with it. Validators see its entity in the place of its key. */
+export interface PendingParent {
+  /** far: the columns of the child that refer to it. */
+  readonly on: readonly ColumnPair[];
+  readonly entity: object;
+}
+
 /** What the plans of a new row and of an update have in common. */
 interface WrittenRow {
   readonly resource: ResourceSchema;
@@ -262,6 +284,8 @@ interface WrittenRow {
   readonly fixed: readonly ColumnValue[];
   readonly hooks: TransactionHooks;
   readonly pairs?: PairWrites | undefined;
+  readonly children?: ChildWrites | undefined;
+  readonly pending?: PendingParent | undefined;
   readonly completed?: CompletedRows | undefined;
   readonly recording?: Recording | undefined;
   readonly origin?: WriteOrigin | undefined;

@@ -71,16 +71,38 @@ export interface ToOneField extends FieldBase {
   readonly foreignKeyAlias?: string;
 }
 
-/** The inverse side of a one-to-one relation: the related key, or null; read-only. */
+/** The inverse side of a one-to-one relation: the related key, or null; read-only, unless bodies write its object. */
 export interface ReverseOneField extends FieldBase {
   readonly kind: 'reverse-one';
   readonly relation: ReverseOneRelation;
+  readonly nested?: NestedWrites;
 }
 
-/** A to-many relation: the URL path of its nested list; read-only. */
+/** A to-many relation: the URL path of its nested list; read-only, unless bodies write its objects. */
 export interface LinkField extends FieldBase {
   readonly kind: 'link';
   readonly relation: OneToManyRelation | ManyToManyRelation;
+  readonly nested?: NestedWrites;
+}
+
+/** The related objects of a row, its children, which bodies of the row create, change and delete. */
+export interface NestedWrites {
+  /** The relation as that of a nested URL. */
+  readonly relation: OneToManyRelation;
+  readonly verbs: ReadonlySet<NestedVerb>;
+  /** Whether there is at most one child. */
+  readonly isOne: boolean;
+}
+
+export const NESTED_VERBS = ['create', 'update', 'delete'] as const;
+
+export type NestedVerb = (typeof NESTED_VERBS)[number];
+
+/** A field with whose value bodies write children. */
+export type NestedField = (LinkField | ReverseOneField) & { readonly nested: NestedWrites };
+
+export function isNested(field: Field): field is NestedField {
+  return (field.kind === 'link' || field.kind === 'reverse-one') && field.nested !== undefined;
 }
 
 /**
@@ -175,13 +197,19 @@ const ACCEPTS_JSON = new WeakMap<readonly Field[], boolean>();
 export function acceptsJson(fields: readonly Field[]): boolean {
   const known = ACCEPTS_JSON.get(fields);
   if (known !== undefined) return known;
-  const accepts = fields.some((field) => {
-    if (field.kind === 'embedded') return acceptsJson(field.fields);
+  const accepts =
+    hasJson(fields) ||
+    fields.some((field) => isNested(field) && hasJson(field.nested.relation.target.fields));
+  ACCEPTS_JSON.set(fields, accepts);
+  return accepts;
+}
+
+function hasJson(fields: readonly Field[]): boolean {
+  return fields.some((field) => {
+    if (field.kind === 'embedded') return hasJson(field.fields);
     const isList = field.kind === 'column' && field.type.kind === 'list' && field.type.of.kind === 'json';
     return isWritable(field) && (isJson(field) || isList);
   });
-  ACCEPTS_JSON.set(fields, accepts);
-  return accepts;
 }
 
 /** All links of these fields, including those in embedded objects, and the keys that stand for a link. */

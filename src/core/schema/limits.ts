@@ -70,6 +70,9 @@ export const BODY_DEPTH = 100;
 /** Characters of a number; DRF's limit. */
 export const NUMBER_TEXT = 1000;
 
+/** Rows that a request with children writes: parents, children, and pairs of related keys. */
+export const MAX_NESTED_WRITES = 1000;
+
 /** Timeout in milliseconds for the acquisition of a database connection. */
 export const ACQUIRE_TIMEOUT = 10_000;
 

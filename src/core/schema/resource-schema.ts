@@ -138,6 +138,8 @@ export interface ResourceSchema {
   readonly referredColumns: ReadonlySet<string>;
   /** Whether fields of it are the keys of a many-to-many relation. */
   readonly hasRelatedKeys: boolean;
+  /** Whether bodies of it write children. */
+  readonly hasNestedWrites: boolean;
   /** The label of its objects; undefined without the option `label`. */
   readonly objectLabel: ObjectLabel | undefined;
   /** True if its fields were selected by a client: its statements are cached separately. */

@@ -1,7 +1,7 @@
 import { emptyFieldErrors } from '../errors/rest-exception.js';
 import type { FieldErrors } from '../errors/rest-exception.js';
 import type { FieldValues } from '../query/plan.js';
-import { isJson } from '../schema/field.js';
+import { isJson, isNested } from '../schema/field.js';
 import type { Field } from '../schema/field.js';
 import { toFieldValues } from './duplicate-references.js';
 import { copyOf, exactMember, ExactNumber, setMember } from './exact-numbers.js';
@@ -46,6 +46,7 @@ export function unmergeableErrors(values: FieldValues, fields: readonly Field[])
       if (Object.keys(inner).length > 0) errors[field.name] = inner;
     } else if (
       field.kind === 'keys' ||
+      isNested(field) ||
       (field.kind === 'column' && field.column.type.kind === 'json' && !isJson(field))
     )
       errors[field.name] = [UNMERGEABLE];

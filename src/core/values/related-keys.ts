@@ -60,7 +60,8 @@ function parseChanges(
   return Object.keys(errors).length > 0 ? { nested: errors } : valid({ kind: 'change', add, remove });
 }
 
-function parseKeys(input: unknown, key: Key): Outcome<readonly ListedKey[]> {
+/** The keys of a list, each once. */
+export function parseKeys(input: unknown, key: Key): Outcome<readonly ListedKey[]> {
   if (!Array.isArray(input))
     return invalid(`Expected a list of items but got type "${pythonTypeName(input)}".`);
   if (input.length > MAX_RELATED_KEYS) return invalid(TOO_MANY_KEYS);

@@ -10,6 +10,11 @@ interface PendingWrite {
   readonly tell: (recording: Recording, completed: readonly Completed[]) => void;
 }
 
+/** A write, and its place, where writes that belong to it have been added already. Default: behind all others. */
+interface PlacedWrite extends Completed {
+  readonly at?: number | undefined;
+}
+
 export interface CommittedWritesParts {
   /** As in `Dialect`. */
   readonly openTransaction: string | undefined;
@@ -36,10 +41,16 @@ export class CommittedWrites<S extends Session> {
     private readonly parts: CommittedWritesParts,
   ) {}
 
+  /** The number of writes of a session that are not committed yet: the place of the next one. */
+  countOf(session: S): number {
+    return PENDING.get(session)?.count ?? 0;
+  }
+
   /** @param session the session that has run the statement; undefined if a connection of the driver's pool has, which has committed it. */
-  add(session: S | undefined, recording: Recording, completed: Completed): void {
+  add(session: S | undefined, recording: Recording, { at, ...completed }: PlacedWrite): void {
     const depth = session ? this.port.openDepth(session) : 0;
-    if (session && depth > 0) this.pendingOf(session).add({ depth, recording, completed, tell: this.tell });
+    if (session && depth > 0)
+      this.pendingOf(session).add({ depth, recording, completed, tell: this.tell }, at);
     else if (!this.port.isInTransaction()) this.tell(recording, [completed]);
   }
 
@@ -73,8 +84,12 @@ class PendingWrites {
     private readonly openTransaction: string | undefined,
   ) {}
 
-  add(write: PendingWrite): void {
-    this.writes.push(write);
+  get count(): number {
+    return this.writes.length;
+  }
+
+  add(write: PendingWrite, at = this.count): void {
+    this.writes.splice(at, 0, write);
   }
 
   begins(depth: number): void {

@@ -1,4 +1,4 @@
-import { addErrors, emptyFieldErrors, errorAt } from '../../core/errors/rest-exception.js';
+import { addErrors, emptyFieldErrors, errorAt, isItemErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../core/query/plan.js';
 import { keyRepresentation, noSuchKey } from '../../core/values/keys.js';
@@ -175,7 +175,7 @@ function lookupOf(
 function addItemError(errors: FieldErrors, [name = '', ...rest]: readonly string[], message: string): void {
   const known = (errors[name] ??= rest.length > 0 ? emptyFieldErrors() : []);
   if (!Array.isArray(known)) addItemError(known, rest, message);
-  else if (known.length < MAX_ITEM_ERRORS) known.push(message);
+  else if (!isItemErrors(known) && known.length < MAX_ITEM_ERRORS) known.push(message);
 }
 
 /** The maximum number of messages for the keys of one list. */

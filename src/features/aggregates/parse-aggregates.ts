@@ -1,7 +1,7 @@
 import { aggregateNames } from '../../core/contracts/aggregates.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
-import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
+import { emptyFieldErrors, isItemErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import { COUNT, TIME_UNITS } from '../../core/query/aggregate.js';
 import type {
@@ -93,8 +93,9 @@ class AggregateParser {
   }
 
   private refuse(parameter: string, message: string): void {
-    const known = (this.errors[parameter] ??= []);
-    if (Array.isArray(known) && !known.includes(message)) known.push(message);
+    const known = this.errors[parameter] ?? [];
+    if (Array.isArray(known) && !isItemErrors(known) && !known.includes(message))
+      this.errors[parameter] = [...known, message];
   }
 
   private parseShown(): readonly ShownMeasure[] {

@@ -12,7 +12,7 @@ import { InvalidInput, InvalidItems } from '../../core/errors/http-exceptions.js
 import { inSlices } from '../../core/event-loop.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';
-import { pairsIn, writeWithPairs } from '../../request/plan/write-with-pairs.js';
+import { writeWithPairs, writtenWith } from '../../request/plan/write-with-pairs.js';
 import { requireObject } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
 
@@ -65,7 +65,7 @@ export async function writeBatch(
 ): Promise<readonly Row[]> {
   if (plan.steps.length === 0) return [];
   try {
-    return await writeWithPairs(pairsIn(plan), () => adapter.writeAll(plan));
+    return await writeWithPairs(writtenWith(plan), () => adapter.writeAll(plan));
   } catch (error) {
     throw error instanceof BulkWriteError ? toError(error.refusals) : error;
   }

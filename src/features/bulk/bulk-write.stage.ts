@@ -23,12 +23,12 @@ import type { Resource } from '../../core/schema/resource.js';
 import { foldFieldSelection, rejectParametersExcept } from '../../request/parse/query-parameters.js';
 import {
   givenFieldsWith,
-  planCreate,
-  planUpdate,
+  suppliedFields,
   withAliases,
   withSupplied,
-  suppliedFields,
-} from '../../request/plan/plan-write.js';
+} from '../../request/plan/given-fields.js';
+import { planCreate, planUpdate } from '../../request/plan/plan-write.js';
+import { assertFewWrites, rejectNested } from '../../request/plan/nested-values.js';
 import { WrittenRows } from '../../request/represent-row.js';
 import { requireObject, withBody } from '../../request/request-input.js';
 import type { JsonObject } from '../../request/request-input.js';
@@ -193,6 +193,7 @@ async function createMany(
       ...(bulk.upsert.length > 0 ? [parameterName(UPSERT_PARAMETER, context.resource)] : []),
     ],
   );
+  assertFewWrites(context.route, items);
   const changing = upserts ? await reauthorize(context, 'PATCH') : undefined;
   if (changing) await selectShape(changing, selector);
   const write: WriteRows = (creating, completed) =>
@@ -247,6 +248,7 @@ async function planUpsert(
   item: JsonObject,
   { creating, changing, bulk }: UpsertOptions,
 ): Promise<CreatePlan | UpsertPlan> {
+  rejectNested(creating.route, item, 'Objects are not written by an upsert of the object that has them.');
   const create = await planCreate(creating, item);
   const values = upsertedValues(create, bulk.upsert);
   if (!values) return create;

@@ -14,6 +14,7 @@ import { foldFieldSelection, rejectParametersExcept } from '../../request/parse/
 import { requireObject } from '../../request/request-input.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
 import { keyCondition } from '../../request/plan/row-conditions.js';
+import { assertFewWrites, rejectNested } from '../../request/plan/nested-values.js';
 import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';
 import { leaveUnchangedKeys } from '../../request/plan/unchanged-keys.js';
 import { WrittenRows } from '../../request/represent-row.js';
@@ -46,6 +47,7 @@ export async function changeMany(
       fieldSelectionParameters(context.resource.shape),
     );
     assertItemCount(items.length, bulk);
+    assertFewWrites(context.route, items);
     const { steps, keys, name } = await planChanges(items, context);
     const plan: BatchPlan = { kind: 'batch', steps, skipsMissing: false, completed: written.completed };
     const rows = await writeChanges(adapter, plan, (refusals) =>
@@ -56,7 +58,9 @@ export async function changeMany(
     return { value: await written.represent(rows) };
   }
   const selected = await selectObjects(context, bulk, adapter);
-  const parsed = parseBody(context, 'partialUpdate', requireObject(body));
+  const given = requireObject(body);
+  rejectNested(context.route, given, 'Objects are not written by a change of several objects.');
+  const parsed = parseBody(context, 'partialUpdate', given);
   const steps: UpdatePlan[] = [];
   for await (const where of inSlices(selected.conditions))
     steps.push(await planUpdate(context, { operation: 'partialUpdate', body: parsed, where }));

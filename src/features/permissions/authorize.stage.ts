@@ -7,7 +7,7 @@ import type { Route } from '../../core/schema/route.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { grantRelatedKeys } from './grant-related-keys.js';
 import { restrictFields } from './restrict-fields.js';
-import type { Access, AccessControl, AskedAccess } from '../../core/contracts/access-control.js';
+import type { Access, AccessControl, AskedAccess, WrittenView } from '../../core/contracts/access-control.js';
 import { NotAuthenticated, NotFound, PermissionDenied } from '../../core/errors/http-exceptions.js';
 import type { Actor } from '../../core/schema/caller.js';
 import { ALWAYS } from '../../core/query/condition.js';
@@ -205,6 +205,18 @@ export class CallerAccess implements AccessControl {
   ): MaybePromise<Access | undefined> {
     return mapMaybe(this.decideAccess(resource, asked, permission), (access) =>
       'denial' in access ? undefined : access,
+    );
+  }
+
+  viewToWrite(resource: ResourceSchema, method: string): MaybePromise<WrittenView> {
+    const granted = METHODS_RETURNING_OBJECT.has(method)
+      ? this.authorizeWrite(resource, method)
+      : this.authorize(resource, method);
+    return mapMaybe(granted, (access) =>
+      mapMaybe(grantRelatedKeys(restrictFields(resourceOf(resource), access), this, method), (view) => ({
+        resource: view,
+        rows: access.rows,
+      })),
     );
   }
 

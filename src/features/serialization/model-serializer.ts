@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { Transform } from '../../core/schema/column.js';
-import type { ColumnField, EmbeddedField, Field, KeysField } from '../../core/schema/field.js';
+import type {
+  ColumnField,
+  EmbeddedField,
+  Field,
+  KeysField,
+  LinkField,
+  ReverseOneField,
+} from '../../core/schema/field.js';
 import { isAcceptedInBodies, isJson, isWithheldIn, isWritableIn } from '../../core/schema/field.js';
 import type {
   ParseContext,
@@ -14,6 +21,7 @@ import type {
 } from '../../core/contracts/serializer.js';
 import { exactMember, isSameJson, plainValue, setMember } from '../../core/values/exact-numbers.js';
 import { keyText, parseKeyValue } from '../../core/values/keys.js';
+import { parseNested } from '../../core/values/nested-body.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
 import { parseValue } from '../../core/values/parse-value.js';
@@ -95,7 +103,7 @@ function changedMembers(
         context,
       });
       if (Object.keys(inner).length > 0) errors[name] = inner;
-    } else if (isLinkOfKeys(input, field, context)) continue;
+    } else if (isAsRead(input, field, context)) continue;
     else if (!isSameOutcome(parseMember(body, field, context), parseMember(values, field, context)))
       errors[name] = [WITHHELD];
   }
@@ -218,6 +226,9 @@ function parseMember(
       return parseKeyValue(input, field.relation.target.key);
     case 'keys':
       return parseKeys(input, field, context);
+    case 'link':
+    case 'reverse-one':
+      return parseChildren(input, field, context);
     default:
       return undefined;
   }
@@ -255,10 +266,12 @@ function storable<Value extends Json>(value: Value, transform: Transform): Outco
   return outcome.errors ? outcome : valid(value);
 }
 
-/** Whether it is a link that the client has read before the field had keys: it is ignored. */
-function isLinkOfKeys(input: unknown, field: Field, { resource: { app, model } }: ParseContext): boolean {
+/** Whether it is what a client reads, or has read before the field had keys: a link, or the key of the only child. It is ignored. */
+function isAsRead(input: unknown, field: Field, { resource: { app, model } }: ParseContext): boolean {
+  if (field.kind === 'reverse-one')
+    return input === null || typeof input === 'string' || typeof input === 'number';
   return (
-    field.kind === 'keys' &&
+    (field.kind === 'keys' || field.kind === 'link') &&
     typeof input === 'string' &&
     input.includes(`/${app}/${model}/`) &&
     input.endsWith(`/${field.relation.name}/`)
@@ -266,8 +279,18 @@ function isLinkOfKeys(input: unknown, field: Field, { resource: { app, model } }
 }
 
 function parseKeys(input: unknown, field: KeysField, context: ParseContext): MemberOutcome {
-  if (isLinkOfKeys(input, field, context)) return undefined;
+  if (isAsRead(input, field, context)) return undefined;
   const outcome = parseRelatedKeys(input, field.relation.target.key, context.operation !== 'create');
+  return 'nested' in outcome ? { ...outcome, validValues: {} } : outcome;
+}
+
+function parseChildren(
+  input: unknown,
+  field: LinkField | ReverseOneField,
+  context: ParseContext,
+): MemberOutcome {
+  if (!field.nested || isAsRead(input, field, context)) return undefined;
+  const outcome = parseNested(input, field.nested, context.operation === 'create');
   return 'nested' in outcome ? { ...outcome, validValues: {} } : outcome;
 }
 

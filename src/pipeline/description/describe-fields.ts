@@ -2,7 +2,7 @@ import type { FieldDescription, ChoiceDescription } from '../../core/contracts/f
 import type { RouteDescription, ReadableFieldDescription } from '../../core/contracts/route-description.js';
 import { JSON_MEDIA_TYPE } from '../../core/contracts/renderer.js';
 import type { TypeOf, DataType } from '../../core/schema/data-type.js';
-import type { Field } from '../../core/schema/field.js';
+import type { Field, NestedWrites } from '../../core/schema/field.js';
 import type { Operation } from '../../core/schema/operation.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { patchTypesOf } from '../../core/schema/route.js';
@@ -128,9 +128,10 @@ function describeWritableField(
       };
     case 'embedded':
       return { type: 'nested object', ...base, children: describeFields(field.fields, operation, given) };
-    case 'to-one':
     case 'reverse-one':
     case 'link':
+      return { type: field.nested ? typeOfChildren(field.nested) : 'field', ...base };
+    case 'to-one':
     case 'computed':
     case 'labels':
       return { type: 'field', ...base };
@@ -139,6 +140,10 @@ function describeWritableField(
     default:
       return field satisfies never;
   }
+}
+
+function typeOfChildren({ isOne }: NestedWrites): string {
+  return isOne ? 'nested object' : 'list';
 }
 
 function optionsType(type: DataType): string {

@@ -7,7 +7,7 @@ import type { Route } from '../../core/schema/route.js';
 import { grantRelatedKeys } from '../../features/permissions/grant-related-keys.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { assertAcceptsJson, prefersType } from '../../features/rendering/negotiate-format.stage.js';
-import { givenFields } from '../../request/plan/plan-write.js';
+import { givenFields } from '../../request/plan/given-fields.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { jsonResponse } from '../../request/response/rest-response.js';
 import { describeQueries } from './describe-queries.js';

@@ -5,6 +5,7 @@ import type { CompletedRows } from '../../core/query/plan.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { WriteRows } from '../../features/idempotency/idempotency.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import { assertFewWrites } from '../../request/plan/nested-values.js';
 import { writeWithPairs } from '../../request/plan/write-with-pairs.js';
 import { planCreate } from '../../request/plan/plan-write.js';
 import { representExpanded, mayFail, WrittenRows } from '../../request/represent-row.js';
@@ -50,12 +51,15 @@ function insert(
   adapter: DataAdapter,
   completed: CompletedRows | undefined,
 ): MaybePromise<Row> {
-  return mapMaybe(context.body(), (body) =>
-    mapMaybe(planCreate(context, body), (planned) => {
+  return mapMaybe(context.body(), (body) => {
+    assertFewWrites(context.route, [body]);
+    return mapMaybe(planCreate(context, body), (planned) => {
       const plan = completed ? { ...planned, completed } : planned;
-      return plan.pairs ? writeWithPairs(plan.pairs, () => adapter.write(plan)) : adapter.write(plan);
-    }),
-  );
+      return plan.pairs || plan.children
+        ? writeWithPairs(plan, () => adapter.write(plan))
+        : adapter.write(plan);
+    });
+  });
 }
 
 function setCreated(

@@ -2,6 +2,7 @@ import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
+import { assertFewWrites } from '../../request/plan/nested-values.js';
 import { writeWithPairs } from '../../request/plan/write-with-pairs.js';
 import { parseBody, planUpdate } from '../../request/plan/plan-write.js';
 import { writeChange } from '../../request/plan/unchanged-keys.js';
@@ -36,7 +37,9 @@ function updateStages(
     ...(resource.shape ? [selectFields(services.selector, false)] : []),
     ...rejectParameters(resource),
     async (context) => {
-      const body = parseBody(context, operation, await context.body());
+      const given = await context.body();
+      assertFewWrites(context.route, [given]);
+      const body = parseBody(context, operation, given);
       context.clearDeferredChecks();
       await updateRow(context, { operation, body }, services);
     },
@@ -67,7 +70,7 @@ async function updateRow(
   });
   const written = new WrittenRows(context);
   const { completed } = written;
-  const row = await writeWithPairs(plan.pairs, () =>
+  const row = await writeWithPairs(plan, () =>
     writeChange(plan, (each) => adapter.write(completed ? { ...each, completed } : each), adapter),
   );
   if (!row) throw await preconditions.explainFailure(context, where);

@@ -14,7 +14,7 @@ import {
   NEVER,
 } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { HiddenKey, KeyCheck, DuplicateReference } from '../../core/query/plan.js';
+import type { HiddenKey, KeyCheck, DuplicateReference, ColumnValue } from '../../core/query/plan.js';
 import { fieldColumns } from '../../core/query/readable-paths.js';
 import type { Field } from '../../core/schema/field.js';
 import type { ToOneRelation } from '../../core/schema/relation.js';
@@ -257,9 +257,13 @@ function writtenParts(
 /** The condition that the row must meet after the write. */
 export function conditionAfterWrite(
   { resource, scope, access }: RestContext,
-  { values }: ParsedBody,
+  { values }: Pick<ParsedBody, 'values'>,
+  set: readonly ColumnValue[] = [],
 ): MaybePromise<Condition> {
-  const written = new Set(resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns));
+  const written = new Set([
+    ...resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns),
+    ...set.map(({ column }) => column.id),
+  ]);
   const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
   return moved.reduce<MaybePromise<Condition>>(
     (rows, relation) =>

@@ -1,6 +1,11 @@
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { InvalidInput, PermissionDenied } from '../../core/errors/http-exceptions.js';
-import { BulkWriteError, emptyFieldErrors, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
+import {
+  BulkWriteError,
+  emptyFieldErrors,
+  textsOf,
+  NON_FIELD_ERRORS,
+} from '../../core/errors/rest-exception.js';
 import type { BulkStepError, Json } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { ALWAYS, conjunction, disjunction } from '../../core/query/condition.js';
@@ -236,7 +241,7 @@ class FieldPairs {
         this.plans.delete(context, conjunction([context.scope, keyCondition(key, context.resource)])),
       );
       await writeSteps(adapter, steps, (refusals) => {
-        const texts = [...refusals.values()].flatMap(textsOf);
+        const texts = [...refusals.values()].flatMap(textsOfStep);
         return texts.length > 0 ? this.errorOf(texts, 'remove') : new PairsChanged(new PermissionDenied());
       });
     }
@@ -247,7 +252,7 @@ class FieldPairs {
         steps.push(await this.plans.create(context, { [field.otherName]: keyRepresentation(key) }));
       const refused = async (refusals: ReadonlyMap<number, BulkStepError>): Promise<Error> => {
         const texts = [...refusals].flatMap(([step, errors]) =>
-          textsOf(errors).map((text) => itemError(added[step]?.index ?? 0, text)),
+          textsOfStep(errors).map((text) => itemError(added[step]?.index ?? 0, text)),
         );
         const otherwise = this.errorOf(texts, 'add');
         // The snapshot of the transaction may be older than the pair.
@@ -326,13 +331,6 @@ async function writeSteps(
   }
 }
 
-function textsOf(errors: BulkStepError): string[] {
-  if (errors === 'missing') return [];
-  return Object.values(errors).flatMap((messages) =>
-    Array.isArray(messages) ? messages : textsOf(messages),
-  );
-}
-
 const KEYS_ONLY = new WeakMap<ResourceSchema, ResourceSchema>();
 
 /** The view on pairs with the related key alone. */
@@ -343,4 +341,8 @@ function keysOnly(pairs: ResourceSchema, name: string): ResourceSchema {
   const view = { ...pairs, fields, fieldsByName: new Map(fields.map((field) => [field.name, field])) };
   KEYS_ONLY.set(pairs, view);
   return view;
+}
+
+function textsOfStep(errors: BulkStepError): string[] {
+  return errors === 'missing' ? [] : textsOf(errors);
 }

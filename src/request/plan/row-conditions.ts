@@ -2,7 +2,7 @@ import { NotFound } from '../../core/errors/http-exceptions.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import { conjunction, equalsAsKey, mapComparisons, NEVER, ownKey } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { ParentValues, RetrievePlan } from '../../core/query/plan.js';
+import type { ColumnValue, ParentValues, RetrievePlan } from '../../core/query/plan.js';
 import type { ColumnPair, ToManyRelation } from '../../core/schema/relation.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { RestContext } from '../rest-context.js';
@@ -37,6 +37,11 @@ export function belongsTo(relation: ToManyRelation, values: ParentValues): Condi
       return value === null ? NEVER : equalsAsKey(far, value);
     }),
   );
+}
+
+/** The values of the columns by which a row refers to its parent. */
+export function columnsBelow(relation: ToManyRelation, values: ParentValues): readonly ColumnValue[] {
+  return joiningPairs(relation).map(({ far }, index) => ({ column: far, value: values[index] ?? null }));
 }
 
 /** The row selected by the URL, among those that the caller may access. */

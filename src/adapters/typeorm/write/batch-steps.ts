@@ -244,8 +244,13 @@ export function isInvalidInput(error: unknown): error is InvalidInput {
 }
 
 export function throwStepErrors(found: readonly BulkStepError[]): void {
-  const refusals = new Map([...found.entries()].filter(([, each]) => isFailedStep(each)));
+  const refusals = failedSteps(found);
   if (refusals.size > 0) throw new BulkWriteError(refusals);
+}
+
+/** The errors of the steps that have any, by their index. */
+export function failedSteps(found: readonly BulkStepError[]): ReadonlyMap<number, BulkStepError> {
+  return new Map([...found.entries()].filter(([, each]) => isFailedStep(each)));
 }
 
 function isFailedStep(found: BulkStepError): boolean {

@@ -5,16 +5,8 @@ import {
   emptyFieldErrors,
   isRestException,
 } from '../../../core/errors/rest-exception.js';
-import type {
-  BatchPlan,
-  CreatePlan,
-  DeletePlan,
-  UpdatePlan,
-  ColumnValue,
-  Requester,
-  StepReference,
-  UpsertPlan,
-} from '../../../core/query/plan.js';
+import type { BulkStepError } from '../../../core/errors/rest-exception.js';
+import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan, UpsertPlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
@@ -26,6 +18,7 @@ import { commitError } from './translate-write-error.js';
 import {
   rejectRepeatedRows,
   checkAll,
+  failedSteps,
   CompletionError,
   DELETED,
   isInvalidInput,
@@ -35,9 +28,19 @@ import {
   writeEach,
 } from './batch-steps.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
+import { hasErrors, NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
-import { identityOfRow } from './recorded-writes.js';
+import {
+  changedRow,
+  createdRow,
+  deletionsIn,
+  keysOf,
+  lockedPlans,
+  mapped,
+  referencedValue,
+  requesterOf,
+} from './batch-plans.js';
+import type { LockedRows } from './batch-plans.js';
 import type { StepOutcome } from './batch-steps.js';
 
 /** What a transaction has done, to locate an error of the database. */
@@ -130,6 +133,23 @@ export class BatchWriter {
         throw new BulkWriteError(new Map([[current.index, translated.fields]]));
       }
     }
+  }
+
+  /** The errors of the steps that are known before any of them is written. */
+  async check(plan: BatchPlan): Promise<ReadonlyMap<number, BulkStepError>> {
+    const locked: LockedRows = new Map();
+    const steps = await this.prepareSteps(plan, locked);
+    return this.parts.tools.connections.transact(async (runner) => {
+      await this.lockAll(plan, locked, runner);
+      const prepared: PreparedWrite<StepOutcome>[] = [];
+      for await (const step of inSlices(steps))
+        prepared.push(
+          hasErrors(step.errors)
+            ? { ...notFound(MISSING), errors: step.errors, missing: false }
+            : await step.prepare(runner),
+        );
+      return failedSteps(stepErrorsOf(await checkAll(prepared), plan));
+    }, requesterOf(plan));
   }
 
   private translateCommitError(error: unknown, plan: BatchPlan): Promise<unknown> {
@@ -290,68 +310,4 @@ export class BatchWriter {
       translateError: (error) => chosen.translateError(error),
     };
   }
-}
-
-function referencedValue(
-  { column, step, from }: StepReference,
-  steps: BatchPlan['steps'],
-  rows: ReadonlyMap<number, Row>,
-): ColumnValue {
-  const row = rows.get(step);
-  const target = steps[step];
-  if (!row || target?.kind !== 'create')
-    throw new Error('A step refers to no earlier one that creates a row.');
-  const at = target.resource.identity.findIndex(({ id }) => id === from.id);
-  return { column, value: identityOfRow(row)[at] ?? null };
-}
-
-type BatchStep = BatchPlan['steps'][number];
-
-function keysOf(step: BatchStep): CreatePlan['keys'] {
-  if (step.kind === 'create') return step.keys;
-  return step.kind === 'upsert' ? step.create.keys : [];
-}
-
-/** The steps of a batch that deletes several rows of one model and does nothing else. */
-function deletionsIn({ steps, completed }: BatchPlan): readonly DeletePlan[] {
-  const plans = steps.filter((step) => step.kind === 'delete');
-  const isAll = plans.length === steps.length && plans.length > 1 && !completed;
-  return isAll && plans.every(({ resource }) => resource === plans[0]?.resource) ? plans : [];
-}
-
-/** Whether the rows of these plans exist, where that was found when they were locked, and nothing has been written since. */
-type LockedRows = Map<UpdatePlan | DeletePlan, boolean | undefined>;
-
-function lockedPlans(step: BatchStep): readonly (UpdatePlan | DeletePlan)[] {
-  if (step.kind === 'upsert') return [step.update];
-  return step.kind === 'update' || step.kind === 'delete' ? [step] : [];
-}
-
-function createdRow(row: Row): StepOutcome {
-  return row;
-}
-
-function changedRow(row: Row | undefined): StepOutcome {
-  return row ? { ...row, changed: true } : MISSING;
-}
-
-function mapped<From, To>(step: PreparableWrite<From>, to: (result: From) => To): PreparableWrite<To> {
-  return {
-    errors: step.errors,
-    translateError: (error) => step.translateError(error),
-    prepare: async (runner) => {
-      const { write, ...rest } = await step.prepare(runner);
-      return { write: async () => to(await write()), ...rest };
-    },
-  };
-}
-
-/** The requester, which is the same for all steps of a batch. */
-function requesterOf({ steps }: BatchPlan): Requester | undefined {
-  for (const step of steps) {
-    if (step.kind === 'refused') continue;
-    const { requester } = step.kind === 'upsert' ? step.create : step;
-    if (requester) return requester;
-  }
-  return undefined;
 }

@@ -2,12 +2,15 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { conjunction } from '../../../core/query/condition.js';
-import type { CreatePlan, StartedPairs, UpdatePlan } from '../../../core/query/plan.js';
+import type { ColumnValue, CreatePlan, StartedPairs, UpdatePlan } from '../../../core/query/plan.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { DroppedRow } from './dropped-rows.js';
 import { convertingValues, rejectHiddenKeys } from './entity-errors.js';
+import { KeyColumns } from './key-columns.js';
 import type { LoadedEntities } from './loaded-entities.js';
-import { writePairs } from './pair-writes.js';
+import { writeChildren, writePairs } from './pair-writes.js';
 import { runHook } from './row-writer.js';
 import type { WriterTools } from './row-writer.js';
 
@@ -26,8 +29,31 @@ interface Parts {
   readonly metadata: EntityMetadata;
 }
 
+interface HookParts extends Omit<Parts, 'entities'> {
+  readonly resource: ResourceSchema;
+  readonly keyColumns: KeyColumns | undefined;
+}
+
+/** Runs the hook in front of a write. Returns the columns of relations that it has set. */
+export async function runBeforeWrite(
+  { hooks, values, fixed }: CreatePlan | UpdatePlan,
+  {
+    entity,
+    referenced,
+    runner,
+  }: Pick<WrittenRow, 'entity' | 'runner'> & { readonly referenced: ReferencedValues },
+  { resource, metadata, keyColumns, tools }: HookParts,
+): Promise<readonly ColumnValue[] | undefined> {
+  if (!hooks.before) return undefined;
+  // The hook may set columns of the URL, which takes precedence.
+  const columns = keyColumns ?? (fixed.length > 0 ? KeyColumns.ofAny(resource, metadata) : undefined);
+  const before = columns?.propertiesOf(entity);
+  await runHook(hooks.before, entity, { runner, dialect: tools.dialect });
+  return before && columns?.assignHooked(entity, before, { values, referenced, fixed });
+}
+
 /**
- * Writes the pairs of a written row, and reads it, between the hooks that run behind a write.
+ * Writes the pairs and the children of a written row, and reads it, between the hooks that run behind a write.
  * @throws PermissionDenied if the caller is not permitted to have it; DroppedRow if it is not there: a trigger has changed its key, or the
  * view does not show it.
  */
@@ -38,9 +64,10 @@ export async function completeWrite(
 ): Promise<Row> {
   const { reader, dialect } = tools;
   await writePairs(pairs, identity, { runner, tools });
+  await writeChildren(plan, { entity, identity }, { runner, tools });
   await runHook(plan.hooks.after, entity, { runner, dialect });
   // Nothing has run behind the statement that has returned it.
-  if (written && !plan.pairs && !plan.hooks.after && plan.hiddenKeys.length === 0) {
+  if (written && !plan.pairs && !plan.children && !plan.hooks.after && plan.hiddenKeys.length === 0) {
     await runHook(plan.completed, [written], { runner, dialect });
     return written;
   }

@@ -13,13 +13,13 @@ import { noSuchKey } from '../../../core/values/keys.js';
 import { failedConversion } from '../metadata/transformers.js';
 import type { FailedConversion } from '../metadata/transformers.js';
 import { underSentNames } from './duplicate-references.js';
-import { writtenIds } from './entity-values.js';
+import { setRelation, writtenIds } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
 
 /** The errors of a body, of its keys and of the application's validators together. */
 export async function entityErrors(
   entity: ObjectLiteral,
-  plan: Pick<CreatePlan, 'errors' | 'values' | 'sent'>,
+  plan: Pick<CreatePlan, 'errors' | 'values' | 'sent' | 'pending'>,
   {
     ofKeys,
     resource,
@@ -30,10 +30,46 @@ export async function entityErrors(
     readonly tools: WriterTools;
   },
 ): Promise<FieldErrors> {
-  const errors = emptyFieldErrors();
-  for (const each of [plan.errors, ...ofKeys]) addErrors(errors, each);
-  const invalid = await tools.validate?.(entity, resource, plan);
+  const errors = mergeErrors([plan.errors, ...ofKeys]);
+  const { metadata } = tools.tables.of(resource);
+  const validate = async (): Promise<FieldErrors | undefined> => tools.validate?.(entity, resource, plan);
+  const invalid = await belowPending({ entity, metadata, pending: plan.pending }, validate);
   if (invalid) addErrors(errors, underSentNames(invalid, resource, plan));
+  return errors;
+}
+
+interface PendingChild extends Pick<CreatePlan, 'pending'> {
+  readonly entity: ObjectLiteral;
+  readonly metadata: EntityMetadata;
+}
+
+/** Runs validators while the entity of a child has that of its parent in the place of its key. */
+async function belowPending<Result>(
+  { entity, metadata, pending }: PendingChild,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const ids = pending?.on.map(({ far }) => far.id);
+  const relation =
+    ids &&
+    metadata.relations.find(
+      ({ joinColumns, isWithJoinColumn }) =>
+        isWithJoinColumn &&
+        joinColumns.length === ids.length &&
+        joinColumns.every(({ databaseName }) => ids.includes(databaseName)),
+    );
+  if (!relation) return run();
+  const key: unknown = relation.getEntityValue(entity);
+  setRelation(entity, relation, pending?.entity);
+  try {
+    return await run();
+  } finally {
+    setRelation(entity, relation, key);
+  }
+}
+
+export function mergeErrors(found: readonly FieldErrors[]): FieldErrors {
+  const errors = emptyFieldErrors();
+  for (const each of found) addErrors(errors, each);
   return errors;
 }
 

@@ -14,8 +14,8 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { CandidateRows } from './candidate-rows.js';
 import type { Changed } from './candidate-rows.js';
-import { completeWrite } from './complete-write.js';
-import { convertingValues, entityErrors, storedErrors } from './entity-errors.js';
+import { completeWrite, runBeforeWrite } from './complete-write.js';
+import { convertingValues, entityErrors, mergeErrors, storedErrors } from './entity-errors.js';
 import { contradictionErrors, prepareUpdateByOneReference } from './duplicate-references.js';
 import { DroppedRows } from './dropped-rows.js';
 import {
@@ -38,9 +38,9 @@ import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import { assignChangedKeys, KeyColumns, mergeColumns } from './key-columns.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { ListenerRelations, LoadedEntities } from './loaded-entities.js';
-import { beginPairs, keysOf } from './pair-writes.js';
+import { beginPairs, checkChildren, keysOf } from './pair-writes.js';
 import { PreciseValues } from './precise-values.js';
-import { runHook, NO_ERRORS, notFound, prepared } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
 import { StepWriter } from './step-writer.js';
 import { updateBySql } from './update-entity.js';
@@ -71,7 +71,7 @@ export class EntityWriter extends StepWriter {
   readonly related: ListenerRelations | undefined;
   private readonly dropped: DroppedRows | undefined;
   private readonly candidates: CandidateRows;
-  private readonly keyColumns: KeyColumns | undefined;
+  readonly keyColumns: KeyColumns | undefined;
   readonly statements: EntityStatements | undefined;
   private readonly locking: LockParts;
 
@@ -110,18 +110,25 @@ export class EntityWriter extends StepWriter {
     };
     let tried: ObjectLiteral | undefined;
     const first = make();
+    const own = await this.errorsOf(first.entity, plan, [
+      errors,
+      contradictionErrors(plan.duplicateReferences ?? [], found),
+      first.disagreements,
+    ]);
     return {
-      errors: await this.errorsOf(first.entity, plan, [
-        errors,
-        contradictionErrors(plan.duplicateReferences ?? [], found),
-        first.disagreements,
-      ]),
+      // Those of children are known in the transaction only.
+      errors: plan.children ? NO_ERRORS : own,
       prepare: async (runner) => {
         await this.tree?.begin(runner);
         const { entity } = make();
         tried = entity;
-        const pairs = await beginPairs(plan, undefined, { runner, tools: this.tools });
-        return prepared(() => this.performCreate(plan, { entity, referenced, pairs, runner }));
+        const transaction = { runner, tools: this.tools };
+        const pairs = await beginPairs(plan, undefined, transaction);
+        const ofChildren = await checkChildren(plan, { entity, identity: undefined }, transaction);
+        return prepared(
+          () => this.performCreate(plan, { entity, referenced, pairs, runner }),
+          plan.children ? mergeErrors([own, ofChildren]) : NO_ERRORS,
+        );
       },
       translateError: (error) =>
         this.translate(error, {
@@ -135,7 +142,7 @@ export class EntityWriter extends StepWriter {
     plan: CreatePlan,
     { entity, referenced, pairs, runner }: WrittenEntity,
   ): Promise<Row> {
-    await this.runBeforeWrite(plan, { entity, referenced, runner });
+    await runBeforeWrite(plan, { entity, referenced, runner }, this);
     const row = await this.insertBySql(plan, entity, runner);
     if (row) return completeWrite(plan, { entity, pairs, runner, ...row }, this);
     await this.related?.load(entity, runner);
@@ -163,21 +170,6 @@ export class EntityWriter extends StepWriter {
     const precise = this.precise?.ofCreated(entity, plan.values) ?? [];
     const row = await statements.insert(entity, precise, { runner });
     return row && { identity: identityOfRow(row), row: plan.where.kind === 'always' ? row : undefined };
-  }
-
-  /** Runs the hook. Returns the columns of relations that it has set. */
-  private async runBeforeWrite(
-    plan: CreatePlan | UpdatePlan,
-    { entity, referenced, runner }: Omit<WrittenEntity, 'pairs'>,
-  ): Promise<readonly ColumnValue[] | undefined> {
-    const { hooks, values, fixed } = plan;
-    if (!hooks.before) return undefined;
-    // The hook may set columns of the URL, which takes precedence.
-    const columns =
-      this.keyColumns ?? (fixed.length > 0 ? KeyColumns.ofAny(this.resource, this.metadata) : undefined);
-    const before = columns?.propertiesOf(entity);
-    await runHook(hooks.before, entity, { runner, dialect: this.tools.dialect });
-    return before && columns?.assignHooked(entity, before, { values, referenced, fixed });
   }
 
   /** Whether the caller is permitted to have the row. */
@@ -248,6 +240,7 @@ export class EntityWriter extends StepWriter {
           disagreements,
           pairs.errors,
           await storedErrors(plan, runner, this.tools),
+          await checkChildren(plan, { entity, identity: key }, { runner, tools: this.tools }),
         ]);
         const write = (): Promise<Row> => this.performUpdate(plan, { entity, change, copy, pairs, runner });
         return { ...prepared(write, found), stored: image };
@@ -273,7 +266,7 @@ export class EntityWriter extends StepWriter {
     plan: UpdatePlan,
     { entity, change: given, copy, pairs, runner }: ChangedWrite,
   ): Promise<Row> {
-    const hooked = await this.runBeforeWrite(plan, { entity, referenced: given.referenced, runner });
+    const hooked = await runBeforeWrite(plan, { entity, referenced: given.referenced, runner }, this);
     const change = hooked ? { ...given, decided: mergeColumns(given.decided, hooked) } : given;
     const stored = this.saver.comparesJson(entity, change) ? change.storedJson : undefined;
     if (stored) this.precise?.keepLoadedJson(entity, change);
@@ -284,7 +277,7 @@ export class EntityWriter extends StepWriter {
       plan.values.size > 0 || change.hooked ? await convertingValues(plan, this.metadata, update) : [];
     const identity = this.entities.changedKey(entity, change.identity);
     const precise = this.precise?.ofUpdated(entity, plan.values, stored) ?? [];
-    const isTouched = pairs.changes;
+    const isTouched = pairs.changes || plan.children?.changes === true;
     await this.saver.writeColumns([...arrays, ...precise], { identity, change, isTouched }, runner);
     if (plan.hooks.after) await this.entities.readComputed(entity, identity, runner);
     return completeWrite(plan, { entity, identity, pairs, runner }, this);
@@ -300,7 +293,7 @@ export class EntityWriter extends StepWriter {
 
   private errorsOf(
     entity: ObjectLiteral,
-    plan: Pick<CreatePlan, 'errors' | 'values' | 'sent'>,
+    plan: Pick<CreatePlan, 'errors' | 'values' | 'sent' | 'pending'>,
     ofKeys: readonly FieldErrors[],
   ): Promise<FieldErrors> {
     return entityErrors(entity, plan, { ofKeys, resource: this.resource, tools: this.tools });

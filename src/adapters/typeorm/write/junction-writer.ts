@@ -1,7 +1,5 @@
 import type { QueryRunner } from 'typeorm';
 import { InvalidInput, PermissionDenied, UndeletedRow } from '../../../core/errors/http-exceptions.js';
-import { addErrors, emptyFieldErrors } from '../../../core/errors/rest-exception.js';
-import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import { conjunction, equals } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { ColumnValue, CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
@@ -20,7 +18,7 @@ import { StepWriter } from './step-writer.js';
 import type { DeleteTogether, PreparableWrite, WriterTools } from './row-writer.js';
 import { deletionError, restrictionError } from './find-referrer.js';
 import { constraintError, violatedConstraint } from './constraint-errors.js';
-import { storedErrors } from './entity-errors.js';
+import { mergeErrors, storedErrors } from './entity-errors.js';
 import { noRelatedObject } from './translate-write-error.js';
 
 /** Constraints that depend on other rows, or on a rule that the caller's own rows do not reveal. */
@@ -243,10 +241,4 @@ function bindAll(pair: readonly ColumnValue[], scope: Scope): readonly string[] 
 
 function equalTo(pair: readonly ColumnValue[]): Condition {
   return conjunction(pair.map(({ column, value }) => equals(column, value)));
-}
-
-function mergeErrors(found: readonly FieldErrors[]): FieldErrors {
-  const errors = emptyFieldErrors();
-  for (const each of found) addErrors(errors, each);
-  return errors;
 }

@@ -1,7 +1,7 @@
-import type { QueryRunner } from 'typeorm';
+import type { ObjectLiteral, QueryRunner } from 'typeorm';
 import { DatabaseUnavailable } from '../../../core/errors/http-exceptions.js';
 import type { CreatePlan, KeyCheck, StartedPairs, UpdatePlan } from '../../../core/query/plan.js';
-import type { Json } from '../../../core/errors/rest-exception.js';
+import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import { NO_ERRORS } from './row-writer.js';
 import type { WriterTools } from './row-writer.js';
@@ -35,6 +35,35 @@ export async function writePairs(
   transaction: Transaction,
 ): Promise<void> {
   if (pairs !== NO_PAIRS) await runJoined(() => pairs.write(identity), transaction);
+}
+
+/** The row that is written, as the children see it. */
+interface WrittenParent {
+  readonly entity: ObjectLiteral;
+  /** Undefined for a new row. */
+  readonly identity: readonly Json[] | undefined;
+}
+
+/** The errors of the children of a row that is about to be written. */
+export async function checkChildren(
+  { children }: Pick<CreatePlan, 'children'>,
+  { entity, identity }: WrittenParent,
+  transaction: Transaction,
+): Promise<FieldErrors> {
+  if (!children) return NO_ERRORS;
+  const within = { adapter: transaction.tools.adapter, transaction: transaction.runner.manager };
+  return runJoined(() => children.check(entity, identity, within), transaction);
+}
+
+/** Writes the children of a written row. */
+export async function writeChildren(
+  { children }: Pick<CreatePlan, 'children'>,
+  { entity, identity }: WrittenParent & { readonly identity: readonly Json[] },
+  transaction: Transaction,
+): Promise<void> {
+  if (!children) return;
+  const within = { adapter: transaction.tools.adapter, transaction: transaction.runner.manager };
+  await runJoined(() => children.write(entity, identity, within), transaction);
 }
 
 /**

@@ -11,6 +11,8 @@ import type { PreparedWrite, WriterTools } from './row-writer.js';
 interface RecordedWrite {
   readonly plan: WritePlan;
   readonly key: Completed['key'];
+  /** Its place among the writes of the session before any that belongs to it. */
+  readonly at: number | undefined;
 }
 
 const NOTHING_KNOWN: ReadonlyMap<WritePlan, StoredValues> = new Map();
@@ -27,6 +29,7 @@ export function identityOfRow({ identity, key }: Row): readonly Json[] {
 export class WriteRecorder {
   private readonly done: RecordedWrite[] = [];
   private readonly before = new Map<WritePlan, StoredValues | undefined>();
+  private at: number | undefined;
 
   private constructor(
     private readonly plans: readonly WritePlan[],
@@ -58,12 +61,13 @@ export class WriteRecorder {
     if (plan.kind !== 'create') plan.hooks.keepStored?.(image);
   }
 
-  /** The same for the row of an upsert that was not there then, and is now. */
+  /** Called before each step of a batch. Reads the row of an upsert that was not there then, and is now. */
   async beginLate(
     step: BatchPlan['steps'][number] | undefined,
     prepared: Pick<PreparedWrite<unknown>, 'isChange'> | undefined,
     runner: QueryRunner,
   ): Promise<void> {
+    this.beginRow(step, runner);
     if (step?.kind === 'upsert' && prepared?.isChange === true && !this.before.get(step.update))
       await this.readBefore([step.update], runner);
   }
@@ -78,8 +82,14 @@ export class WriteRecorder {
     }
   }
 
+  /** Called before each row is written: its children are recorded first, and told behind it. */
+  beginRow(step: BatchPlan['steps'][number] | WritePlan | undefined, runner: QueryRunner): void {
+    const hasChildren = step !== undefined && 'children' in step && step.children !== undefined;
+    this.at = hasChildren ? this.toolsOf(step.resource).connections.committed.countOf(runner) : undefined;
+  }
+
   add(plan: WritePlan | undefined, key: Completed['key']): void {
-    if (plan?.recording) this.done.push({ plan, key });
+    if (plan?.recording) this.done.push({ plan, key, at: this.at });
   }
 
   /** Reads the rows as they are after the last write, and records all. */
@@ -90,14 +100,15 @@ export class WriteRecorder {
       const keys = of.map(({ key }) => key);
       after.set(resource, await this.imagesOf(resource).ofRows(keys, runner));
     }
-    for (const { plan, key } of this.done) {
+    for (const [index, { plan, key, at }] of this.done.entries()) {
       const { kind, resource, recording, origin } = plan;
       const { committed } = this.toolsOf(resource).connections;
       const images = recording?.images && {
         before: this.before.get(plan),
         after: kind === 'delete' ? undefined : after.get(writtenView(plan))?.get(keyText(key)),
       };
-      if (recording) committed.add(runner, recording, { kind, resource, origin, key, ...images });
+      const place = at === undefined ? undefined : at + index;
+      if (recording) committed.add(runner, recording, { kind, resource, origin, key, ...images, at: place });
     }
   }
 

@@ -41,6 +41,7 @@ export async function writeAlone<Result extends WriteResult>(
     const recorder = ready.missing ? undefined : WriteRecorder.of([plan], () => tools);
     if (!recorder) return ready.write();
     await recorder.begin(runner, ready.stored && new Map([[plan, ready.stored]]));
+    recorder.beginRow(plan, runner);
     const result = await ready.write();
     const key = keyOf(result, ready);
     if (key) recorder.add(plan, key);

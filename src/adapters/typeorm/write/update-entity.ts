@@ -39,7 +39,7 @@ export async function updateBySql(
   const precise = parts.precise?.ofUpdated(entity, plan.values, storedJson) ?? [];
   const written = await statements.update(
     { entity, stored: copy(), unchanged },
-    { key: identity, precise, isTouched: pairs.changes },
+    { key: identity, precise, isTouched: pairs.changes || plan.children?.changes === true },
     { runner },
   );
   if (!written) return undefined;

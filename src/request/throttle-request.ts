@@ -1,7 +1,7 @@
-import { Throttled } from '../../core/errors/http-exceptions.js';
-import { callerKey } from '../../core/schema/caller.js';
-import type { Caller } from '../../core/schema/caller.js';
-import type { Resource } from '../../core/schema/resource.js';
+import { Throttled } from '../core/errors/http-exceptions.js';
+import { callerKey } from '../core/schema/caller.js';
+import type { Caller } from '../core/schema/caller.js';
+import type { Resource } from '../core/schema/resource.js';
 
 /** Throws 429 if the caller exceeds the rate limit of the model. */
 export async function throttleRequest(resource: Resource, caller: Caller): Promise<void> {

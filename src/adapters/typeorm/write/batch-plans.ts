@@ -1,0 +1,78 @@
+import type { Row } from '../../../core/contracts/serializer.js';
+import type {
+  BatchPlan,
+  ColumnValue,
+  CreatePlan,
+  DeletePlan,
+  Requester,
+  StepReference,
+  UpdatePlan,
+} from '../../../core/query/plan.js';
+import { MISSING } from './batch-steps.js';
+import type { StepOutcome } from './batch-steps.js';
+import { identityOfRow } from './recorded-writes.js';
+import type { PreparableWrite } from './row-writer.js';
+
+export function referencedValue(
+  { column, step, from }: StepReference,
+  steps: BatchPlan['steps'],
+  rows: ReadonlyMap<number, Row>,
+): ColumnValue {
+  const row = rows.get(step);
+  const target = steps[step];
+  if (!row || target?.kind !== 'create')
+    throw new Error('A step refers to no earlier one that creates a row.');
+  const at = target.resource.identity.findIndex(({ id }) => id === from.id);
+  return { column, value: identityOfRow(row)[at] ?? null };
+}
+
+export type BatchStep = BatchPlan['steps'][number];
+
+export function keysOf(step: BatchStep): CreatePlan['keys'] {
+  if (step.kind === 'create') return step.keys;
+  return step.kind === 'upsert' ? step.create.keys : [];
+}
+
+/** The steps of a batch that deletes several rows of one model and does nothing else. */
+export function deletionsIn({ steps, completed }: BatchPlan): readonly DeletePlan[] {
+  const plans = steps.filter((step) => step.kind === 'delete');
+  const isAll = plans.length === steps.length && plans.length > 1 && !completed;
+  return isAll && plans.every(({ resource }) => resource === plans[0]?.resource) ? plans : [];
+}
+
+/** Whether the rows of these plans exist, where that was found when they were locked, and nothing has been written since. */
+export type LockedRows = Map<UpdatePlan | DeletePlan, boolean | undefined>;
+
+export function lockedPlans(step: BatchStep): readonly (UpdatePlan | DeletePlan)[] {
+  if (step.kind === 'upsert') return [step.update];
+  return step.kind === 'update' || step.kind === 'delete' ? [step] : [];
+}
+
+export function createdRow(row: Row): StepOutcome {
+  return row;
+}
+
+export function changedRow(row: Row | undefined): StepOutcome {
+  return row ? { ...row, changed: true } : MISSING;
+}
+
+export function mapped<From, To>(step: PreparableWrite<From>, to: (result: From) => To): PreparableWrite<To> {
+  return {
+    errors: step.errors,
+    translateError: (error) => step.translateError(error),
+    prepare: async (runner) => {
+      const { write, ...rest } = await step.prepare(runner);
+      return { write: async () => to(await write()), ...rest };
+    },
+  };
+}
+
+/** The requester, which is the same for all steps of a batch. */
+export function requesterOf({ steps }: BatchPlan): Requester | undefined {
+  for (const step of steps) {
+    if (step.kind === 'refused') continue;
+    const { requester } = step.kind === 'upsert' ? step.create : step;
+    if (requester) return requester;
+  }
+  return undefined;
+}

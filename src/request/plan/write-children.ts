@@ -1,0 +1,160 @@
+import { InvalidInput, PermissionDenied } from '../../core/errors/http-exceptions.js';
+import { addErrors, BulkWriteError, emptyFieldErrors, textsOf } from '../../core/errors/rest-exception.js';
+import type { BulkStepError, FieldErrors, Json, MessagesOfField } from '../../core/errors/rest-exception.js';
+import { conjunction } from '../../core/query/condition.js';
+import type { Condition } from '../../core/query/condition.js';
+import type {
+  BatchPlan,
+  ChildWrites,
+  ParentValues,
+  PendingParent,
+  RelatedRows,
+  WrittenIn,
+} from '../../core/query/plan.js';
+import { NESTED_VERBS } from '../../core/schema/field.js';
+import type { NestedField, NestedVerb } from '../../core/schema/field.js';
+import type { Resource } from '../../core/schema/resource.js';
+import type { NestedBody } from '../../core/values/nested-body.js';
+import { itemError } from '../../core/values/related-keys.js';
+import { keyCondition } from './row-conditions.js';
+import { PairsChanged } from './write-with-pairs.js';
+
+type Step = BatchPlan['steps'][number];
+
+/** A child that is planned before its parent is written. */
+export interface PlannedStep {
+  /** @param parent the values by which the child refers to it; undefined before a new parent is written. */
+  readonly stepBelow: (parent: ParentValues | undefined, pending: PendingParent) => Step;
+  /** The errors if the parent has no such child that the caller may write. */
+  readonly missing?: FieldErrors | undefined;
+  /** The text of its key. */
+  readonly key?: string | undefined;
+  /** Its place in the list of the body, which has other members than steps. */
+  readonly item?: number | undefined;
+}
+
+export type ChildSteps = Readonly<Record<NestedVerb, readonly PlannedStep[]>>;
+
+/** The verbs in the order in which children are written: what is deleted leaves unique values to the others. */
+const ORDER = ['delete', 'update', 'create'] as const satisfies readonly NestedVerb[];
+
+interface Given {
+  readonly field: NestedField;
+  readonly nested: NestedBody;
+  readonly parents: Condition;
+}
+
+/** Writes the children of one field of one row. */
+export class FieldChildren {
+  constructor(
+    private readonly given: Given,
+    /** The model of the parent. */
+    private readonly parent: Resource,
+    private readonly steps: ChildSteps,
+  ) {}
+
+  /** The children of several fields, written in their order. */
+  static together(fields: readonly FieldChildren[]): ChildWrites {
+    return {
+      changes: fields.some(({ steps }) => NESTED_VERBS.some((verb) => steps[verb].length > 0)),
+      check: async (entity, identity, { adapter }) => {
+        const errors = emptyFieldErrors();
+        for (const each of fields) addErrors(errors, await each.check(entity, identity, adapter));
+        return errors;
+      },
+      write: async (entity, identity, within) => {
+        for (const each of fields) await each.write(entity, identity, within);
+      },
+    };
+  }
+
+  private async check(
+    entity: object,
+    identity: readonly Json[] | undefined,
+    adapter: RelatedRows,
+  ): Promise<FieldErrors> {
+    const parent = identity && (await this.parentValues(identity, { adapter }));
+    const steps = ORDER.flatMap((verb) => this.stepsOf(verb, parent, entity));
+    if (steps.length === 0) return emptyFieldErrors();
+    const found = await adapter.checkAll({ kind: 'batch', steps, skipsMissing: false });
+    let at = 0;
+    const byVerb = new Map(
+      ORDER.map((verb) => {
+        const [from, count] = [at, this.steps[verb].length];
+        at += count;
+        const own = [...found].filter(([index]) => index >= from && index < from + count);
+        return [verb, new Map(own.map(([index, errors]) => [index - from, errors]))] as const;
+      }),
+    );
+    return this.errorsOf(byVerb);
+  }
+
+  private async write(entity: object, identity: readonly Json[], { adapter }: WrittenIn): Promise<void> {
+    const isCreating = this.steps.create.length > 0;
+    const visible = isCreating ? this.given.parents : undefined;
+    const parent = await this.parentValues(identity, { adapter, visible });
+    for (const verb of ORDER) {
+      const steps = this.stepsOf(verb, parent, entity);
+      if (steps.length === 0) continue;
+      try {
+        await adapter.writeAll({ kind: 'batch', steps, skipsMissing: false });
+      } catch (error) {
+        throw error instanceof BulkWriteError
+          ? new InvalidInput(this.errorsOf(new Map([[verb, error.refusals]])))
+          : error;
+      }
+    }
+  }
+
+  private stepsOf(verb: NestedVerb, parent: ParentValues | undefined, entity: object): readonly Step[] {
+    const pending = { on: this.given.field.nested.relation.on, entity };
+    return this.steps[verb].map((step) => step.stepBelow(parent, pending));
+  }
+
+  /**
+   * The values by which children refer to the row.
+   * @param visible the rows of which the caller may name one in a new child. Throws 403 if this is none of them.
+   */
+  private async parentValues(
+    identity: readonly Json[],
+    { adapter, visible }: { readonly adapter: RelatedRows; readonly visible?: Condition | undefined },
+  ): Promise<ParentValues> {
+    const { parent: resource } = this;
+    const { on } = this.given.field.nested.relation;
+    const places = on.map(({ near }) => resource.identity.findIndex(({ id }) => id === near.id));
+    const isOpen = visible === undefined || visible.kind === 'always';
+    if (isOpen && places.every((place) => place >= 0)) return places.map((place) => identity[place] ?? null);
+    const where = conjunction([keyCondition(identity, resource), ...(isOpen ? [] : [visible])]);
+    const values = await adapter.read({ kind: 'parent', resource, where, on, forWriting: true });
+    if (!values) throw isOpen ? new PairsChanged() : new PermissionDenied();
+    return values;
+  }
+
+  /** The errors of the children under the paths of their values in the body. */
+  private errorsOf(byVerb: ReadonlyMap<NestedVerb, ReadonlyMap<number, BulkStepError>>): FieldErrors {
+    const { field, nested } = this.given;
+    const verbs = emptyFieldErrors();
+    for (const [verb, refusals] of byVerb) {
+      if (refusals.size === 0) continue;
+      verbs[verb] = this.errorsOfVerb(verb, refusals);
+    }
+    const errors = emptyFieldErrors();
+    if (Object.keys(verbs).length > 0)
+      errors[field.name] = nested.isByVerbs ? verbs : (verbs.create ?? emptyFieldErrors());
+    return errors;
+  }
+
+  private errorsOfVerb(verb: NestedVerb, refusals: ReadonlyMap<number, BulkStepError>): MessagesOfField {
+    const steps = this.steps[verb];
+    const each = steps.map((step, index) => {
+      const found = refusals.get(index);
+      return found === 'missing' ? (step.missing ?? emptyFieldErrors()) : (found ?? emptyFieldErrors());
+    });
+    if (verb === 'delete')
+      return steps.flatMap(({ item }, index) => {
+        const texts = textsOf(each[index] ?? emptyFieldErrors());
+        return item === undefined ? texts : texts.map((text) => itemError(item, text));
+      });
+    return this.given.field.nested.isOne ? (each[0] ?? emptyFieldErrors()) : each;
+  }
+}
