@@ -152,6 +152,12 @@ const HOOKS = {
   because: 'A hook runs inside of the transaction.',
 };
 
+const EXPECTATION = {
+  lane: 'locked',
+  what: 'an `If-Match` with an [`ETag`](conditional-requests.md#how-the-etag-is-computed) that is computed from the content',
+  because: 'The expected content is compared with the locked row.',
+} as const;
+
 /** What is known once the application runs, and asked for each write. This list is closed, with `VALUE_CHOICES`. */
 export const LIVE_CAUSES = {
   completed: {
@@ -160,12 +166,7 @@ export const LIVE_CAUSES = {
     because: 'The response is made inside of the transaction.',
   },
   hook: { ...HOOKS, lane: 'loaded' },
-  expectation: {
-    lane: 'locked',
-    of: 'changes',
-    what: 'an `If-Match` with an [`ETag`](conditional-requests.md#how-the-etag-is-computed) that is computed from the content',
-    because: 'The expected content is compared with the locked row.',
-  },
+  expectation: { ...EXPECTATION, of: 'changes' },
   stored: {
     lane: 'loaded',
     of: 'changes',
@@ -184,12 +185,7 @@ export const LIVE_CAUSES = {
     what: '[objects in the body](nested-writes.md) that are written with it',
     because: 'Its children are written in the same transaction.',
   },
-  'expected-deletion': {
-    lane: 'locked',
-    of: 'all deletions',
-    what: 'an `If-Match` with an [`ETag`](conditional-requests.md#how-the-etag-is-computed) that is computed from the content',
-    because: 'The expected content is compared with the locked row.',
-  },
+  'expected-deletion': { ...EXPECTATION, of: 'all deletions' },
   subscriber: {
     what: 'a subscriber that listens to the entity, or has methods for statements or transactions, while it is added',
     because: 'The subscriber % sees the writes of the entity.',

@@ -55,7 +55,7 @@ class Cover {
 }
 
 const BYPASSED = 'which requests to Article would bypass.';
-const SAME = 'Give both the same, say it by permissions, or write these objects at their own URL.';
+const SAME = 'Say it by permissions, or write these objects at their own URL.';
 
 test.each<[string, RestifyOptions, RestifyOptions, string]>([
   [

@@ -417,7 +417,7 @@ onEachDatabase('attacks on objects in bodies', (database) => {
     expect(await stored()).toHaveLength(4);
   });
 
-  test('S22: a repeated POST with one key creates its objects once', async () => {
+  test('S18: a repeated POST with one key creates its objects once', async () => {
     const { client } = started;
     const send = (): Promise<Answer> =>
       client.post(

@@ -120,7 +120,7 @@ function isWritten({ operations }: Resource): boolean {
   return operations.has('create') || operations.has('update') || operations.has('partialUpdate');
 }
 
-const SAME = 'Give both the same, say it by permissions, or write these objects at their own URL.';
+const SAME = 'Say it by permissions, or write these objects at their own URL.';
 
 /** What runs at the URLs of the children, and would not run in a request to their parent. */
 function* unlike(

@@ -134,9 +134,9 @@ export class FieldChildren {
   private errorsOf(byVerb: ReadonlyMap<NestedVerb, ReadonlyMap<number, BulkStepError>>): FieldErrors {
     const { field, nested } = this.given;
     const verbs = emptyFieldErrors();
-    for (const [verb, refusals] of byVerb) {
-      if (refusals.size === 0) continue;
-      verbs[verb] = this.errorsOfVerb(verb, refusals);
+    for (const verb of NESTED_VERBS) {
+      const refusals = byVerb.get(verb);
+      if (refusals && refusals.size > 0) verbs[verb] = this.errorsOfVerb(verb, refusals);
     }
     const errors = emptyFieldErrors();
     if (Object.keys(verbs).length > 0)
