@@ -20,6 +20,7 @@ function isEveryday({ text }) {
 const LOOKED_UP = [
   '/docs/reference/',
   '/docs/contract',
+  '/docs/internals/',
   '/docs/glossary',
   '/api/',
   '/ARCHITECTURE',

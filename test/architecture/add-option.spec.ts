@@ -12,10 +12,10 @@ const SCHEMA = 'src/compiler/rules/option-schema.ts';
 const BUILDER = 'src/compiler/resource-builder.ts';
 const RESOURCE = 'src/core/schema/resource.ts';
 
-/** The recipe in CONTRIBUTING.md: its steps, as a `diff` block. */
+/** The recipe in docs/internals/extending.md: its steps, as a `diff` block. */
 const [, RECIPE = ''] =
-  /### Add an option\n[^#]*?```diff\n([^`].*?)```/s.exec(
-    readFileSync(join(PROJECT, 'CONTRIBUTING.md'), 'utf8'),
+  /## Add an option\n[^#]*?```diff\n([^`].*?)```/s.exec(
+    readFileSync(join(PROJECT, 'docs/internals/extending.md'), 'utf8'),
   ) ?? [];
 const STEPS = stepsOf(RECIPE).flatMap(({ lines, ...place }) =>
   lines.length > 0 ? [{ ...place, lines }] : [],

@@ -92,11 +92,14 @@ describe('names of files and of code', () => {
     expect(inFiles(({ text }) => namedPaths(text)).length).toBeGreaterThan(20);
   });
 
-  test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('that %s names lead to files', (document) => {
-    const paths = pathsIn(readDocument(document).text);
-    expect(paths.filter((path) => !leadsToFile(path, FILES))).toEqual([]);
-    expect(paths.length).toBeGreaterThan(5);
-  });
+  test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/internals/extending.md', 'docs/internals/tests.md'])(
+    'that %s names lead to files',
+    (document) => {
+      const paths = pathsIn(readDocument(document).text);
+      expect(paths.filter((path) => !leadsToFile(path, FILES))).toEqual([]);
+      expect(paths.length).toBeGreaterThan(5);
+    },
+  );
 
   test('of code in ARCHITECTURE.md are words of the code', () => {
     const words = wordsOf(FILES);

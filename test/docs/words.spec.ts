@@ -26,6 +26,10 @@ describe('the pages that are read, by the list of documents in README.md', () =>
   });
 });
 
+test('CONTRIBUTING.md has at most 1,500 words', () => {
+  expect(countWords(readDocument('CONTRIBUTING.md').text)).toBeLessThanOrEqual(1500);
+});
+
 test.each([
   ['one two', 2],
   ['`a.b` | — { } => 3', 2],
