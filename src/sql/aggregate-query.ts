@@ -164,12 +164,16 @@ function compileHaving(
       ? scope.bind(Number(each), as)
       : scope.bind(each, as.kind === 'decimal' ? DECIMAL : as);
   if (!type) return `${name} ${operator} ${bind(String(value), BIGINT)}`;
-  if (per !== undefined) {
-    const average = { sum: name, count: measures[per]?.names[0] ?? '', type: summedType(type), operator };
-    return aggregates.compareAverage(average, String(value), bind);
+  if (part.isSum) {
+    const compared = { sum: name, type: summedType(type), operator };
+    const count = per === undefined ? undefined : measures[per]?.names[0];
+    const holds =
+      count === undefined
+        ? aggregates.compareSum(compared, String(value), bind)
+        : aggregates.compareAverage({ ...compared, count }, String(value), bind);
+    // As in a list, null is different from every value.
+    return lookup === 'ne' ? `(${holds} OR ${name} IS NULL)` : holds;
   }
-  if (part.isSum)
-    return aggregates.compareSum({ sum: name, type: summedType(type), operator }, String(value), bind);
   const column = { id: name, path: name, type, nullable: true };
   return compileComparison(
     { kind: 'compare', operand: { hops: [], column }, lookup, value },
