@@ -3,8 +3,14 @@ import { COUNT, MEASURE_KINDS, TIME_UNITS } from '../core/query/aggregate.js';
 import type { Aggregates, GroupField, MeasureField } from '../core/query/aggregate.js';
 import { ZONE_YEARS } from '../core/values/time-zones.js';
 import type { DataType } from '../core/schema/data-type.js';
+import { LABELS_MEMBER } from '../core/schema/object-label.js';
 import type { Resource } from '../core/schema/resource.js';
-import { HAVING_LOOKUPS, unitsOf } from '../features/aggregates/parse-aggregates.js';
+import {
+  choicesOf,
+  HAVING_LOOKUPS,
+  labelledGroups,
+  unitsOf,
+} from '../features/aggregates/parse-aggregates.js';
 import { keySchema, nullableSchema, textSchema, valueSchema } from './describe-value.js';
 import { describeParameter } from './open-api-types.js';
 import type { Parameter, Schema } from './open-api-types.js';
@@ -18,7 +24,7 @@ export function describeAggregateParameters(resource: Resource): readonly Parame
   const { aggregates } = resource;
   if (!aggregates) return [];
   const { aggregate, group, having, tz } = aggregateNames(resource);
-  const groups = [...aggregates.groups].flatMap(([name, field]) => groupNames(name, field));
+  const groups = [...aggregates.groups].flatMap(([name, field]) => groupNames(name, field, resource));
   const hasTimes = [...aggregates.groups.values()].some((field) => kindOf(field) === 'datetime');
   return [
     {
@@ -56,8 +62,8 @@ export function describeAggregateParameters(resource: Resource): readonly Parame
   ];
 }
 
-function groupNames(name: string, field: GroupField): readonly string[] {
-  return [name, ...unitsOf(field).map((unit) => `${name}:${unit}`)];
+function groupNames(name: string, field: GroupField, resource: Resource): readonly string[] {
+  return [name, ...choicesOf(name, field, resource).map((each) => `${name}:${each}`)];
 }
 
 function kindOf({ relation, operands: [operand] }: GroupField): string | undefined {
@@ -65,7 +71,9 @@ function kindOf({ relation, operands: [operand] }: GroupField): string | undefin
 }
 
 /** An object of a group. A request names its members. */
-export function groupSchema({ groups, measures }: Aggregates): Schema {
+export function groupSchema({ groups, measures }: Aggregates, resource: Resource): Schema {
+  const labelled = [...labelledGroups(resource).keys()].filter((name) => groups.has(name));
+  const labels = Object.fromEntries(labelled.map((name) => [name, { type: 'string' }]));
   const nested = MEASURE_KINDS.flatMap((kind): readonly (readonly [string, Schema])[] => {
     const ofKind = [...measures.values()].filter((measure) => measure.kind === kind);
     const properties = ofKind.map(({ path, ...rest }) => [path, measureSchema({ path, ...rest })] as const);
@@ -77,6 +85,7 @@ export function groupSchema({ groups, measures }: Aggregates): Schema {
     type: 'object',
     properties: {
       ...Object.fromEntries([...groups].map(([name, field]) => [name, groupKeySchema(field)])),
+      ...(labelled.length > 0 && { [LABELS_MEMBER]: { type: 'object', properties: labels } }),
       [COUNT]: { type: 'integer', minimum: 0 },
       ...Object.fromEntries(nested),
     },

@@ -27,7 +27,7 @@ export function describeList(resource: Resource, item: Schema): ListShape {
   const { aggregates } = resource;
   const rows = describeRows(resource, item);
   if (!aggregates) return rows;
-  const groups = describeRows(resource, groupSchema(aggregates));
+  const groups = describeRows(resource, groupSchema(aggregates, resource));
   return {
     ...rows,
     schema: { anyOf: [rows.schema, groups.schema] },

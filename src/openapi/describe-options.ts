@@ -109,7 +109,7 @@ const AGGREGATES = objectOf<AggregatesDescription>({
   group: TEXT,
   having: TEXT,
   tz: TEXT,
-  groups: listOf(objectOf<AggregatesDescription['groups'][number]>({ name: TEXT, units: listOf(TEXT) })),
+  groups: listOf(objectOf<AggregatesDescription['groups'][number]>({ name: TEXT, choices: listOf(TEXT) })),
   measures: listOf(TEXT),
   ordering: listOf(TEXT),
   'min_group?': COUNT,

@@ -91,7 +91,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'features/permissions': FEATURE,
   'features/rendering': FEATURE,
   'features/filtering': [...FEATURE, 'features/permissions'],
-  'features/aggregates': [...FEATURE, 'features/filtering', 'features/permissions'],
+  'features/aggregates': [...FEATURE, 'features/filtering', 'features/labels', 'features/permissions'],
   'features/serialization': [...FEATURE, 'features/permissions'],
   'features/pagination': [...FEATURE, 'features/serialization'],
   'features/idempotency': [...FEATURE, 'features/serialization'],

@@ -360,7 +360,7 @@ class Computation {
     for (const row of rows) {
       const keys = groups.map(({ name, unit }) => {
         const value = name === 'owner.country' ? (this.countries.get(row.owner) ?? null) : row[name];
-        return unit && value !== null ? beginOf(String(value), unit, this.asked.tz) : (value as unknown);
+        return unit && value !== null ? beginOf(String(value), unit, this.asked.tz) : value;
       });
       const id = JSON.stringify(keys);
       const group = found.get(id) ?? { keys, rows: [] };

@@ -197,6 +197,50 @@ onEachDatabase('aggregates of a list', (database) => {
     ]);
   });
 
+  test('have the labels of related objects that the caller may read', async () => {
+    expect(await get('aggregate=count&group=owner:label,open')).toEqual([
+      { owner: 1, open: true, labels: { owner: 'Ann' }, count: 1 },
+      { owner: 2, open: true, labels: { owner: 'Bob' }, count: 2 },
+      { owner: 3, open: false, labels: { owner: 'Bob' }, count: 1 },
+      { owner: null, open: true, labels: {}, count: 1 },
+    ]);
+    expect(await get('aggregate=count&group=owner:label', 'bob')).toEqual([
+      { owner: 2, labels: { owner: 'Bob' }, count: 2 },
+      { owner: 3, labels: {}, count: 1 },
+    ]);
+    const { text } = await started.client.get(
+      `${ORDERS}?aggregate=count&group=owner:label&ordering=-owner&format=csv`,
+      as('bob'),
+    );
+    expect(text).toBe('owner,labels.owner,count\r\n3,,1\r\n2,Bob,2\r\n');
+    expect(await get('aggregate=count&group=owner:month')).toEqual({
+      status: 400,
+      json: { group: ['Choose one of these for "owner": owner:label.'] },
+    });
+    expect(await get('aggregate=count&group=status:label')).toMatchObject({ status: 400 });
+  });
+
+  test('are described by OPTIONS as the caller may use them', async () => {
+    const describe = async (who: string): Promise<unknown> => {
+      const { json } = await started.client.send('OPTIONS', ORDERS, as(who));
+      return (json as { aggregates?: unknown }).aggregates;
+    };
+    expect(await describe('bob')).toEqual({
+      parameter: 'aggregate',
+      group: 'group',
+      having: 'having',
+      tz: 'tz',
+      groups: [
+        { name: 'status', choices: [] },
+        { name: 'owner', choices: ['label'] },
+        { name: 'owner.country', choices: [] },
+      ],
+      measures: ['count', 'min.status', 'max.status'],
+      ordering: ['status', 'owner', 'owner.country', 'count', 'min.status', 'max.status'],
+    });
+    expect(await describe('eve')).toBeUndefined();
+  });
+
   test('are of the rows of the list with the same filters', async () => {
     expect(await get('aggregate=count&status=paid&search=pai')).toEqual([{ count: 3 }]);
     expect(await get('aggregate=count&lines__text=a')).toEqual([{ count: 2 }]);

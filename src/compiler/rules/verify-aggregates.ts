@@ -3,6 +3,7 @@ import { COUNT, MEASURE_KINDS } from '../../core/query/aggregate.js';
 import type { MeasureKind } from '../../core/query/aggregate.js';
 import type { DataKind } from '../../core/schema/data-type.js';
 import { LABELS_MEMBER } from '../../core/schema/object-label.js';
+import { isReadableFrom } from '../../core/schema/reachable-models.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import { resourceOf } from '../../core/schema/resource.js';
@@ -114,6 +115,12 @@ function changedValues({ operands, row }: ResolvedPath, { resource, input }: Pla
   const repair = 'Leave it out: aggregates are computed by the database.';
   if (operands.some(({ column }) => column.transform))
     return { what: 'a transformer changes its values', repair };
+  const unread = row.find(({ target }) => !isReadableFrom(resourceOf(target), resource))?.target;
+  if (unread)
+    return {
+      what: `${unread.label} has no operation that reads it, or guards that do not run for ${resource.label}`,
+      repair: 'Leave it out, or serve the related model in the same way.',
+    };
   for (const model of [resource, ...row.map(({ target }) => target)]) {
     if (!resourceOf(model).hasDefaultSerializer)
       return { what: `the serializer of ${model.label} changes what is shown of its values`, repair };

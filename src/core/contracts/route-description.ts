@@ -164,8 +164,8 @@ export interface AggregatesDescription {
   readonly group: string;
   readonly having: string;
   readonly tz: string;
-  /** By name, with what may follow it behind a colon. */
-  readonly groups: readonly { readonly name: string; readonly units: readonly string[] }[];
+  /** By name, with what may follow it behind a colon: units of time, or `label`. */
+  readonly groups: readonly { readonly name: string; readonly choices: readonly string[] }[];
   /** `count`, `sum.total`. */
   readonly measures: readonly string[];
   /** The names by which groups may be ordered, beside those of the request. */

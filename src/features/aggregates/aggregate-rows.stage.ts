@@ -16,6 +16,8 @@ import { pageValue } from '../../request/response/json-page.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { planRowsOf } from '../filtering/plan-rows.stage.js';
 import { grantAggregates } from './grant-groups.js';
+import { labelGroups } from './label-groups.js';
+import type { GroupLabels } from './label-groups.js';
 import { parseAggregates } from './parse-aggregates.js';
 import type { ParsedAggregates } from './parse-aggregates.js';
 import { flatGroup, flatNames, INEXACT_SUM, presentGroup } from './present-groups.js';
@@ -83,7 +85,12 @@ export function aggregateRows(adapter: DataAdapter): Stage {
       pagination && context.exchange
         ? await readPage(pagination, { context, parameters, read, isGrouped: parsed.groups.length > 0 })
         : { result: await readAll(resource, read), page: {} };
-    setResult(context, { parsed, result, page });
+    setResult(context, {
+      parsed,
+      result,
+      page,
+      labels: await labelGroups(result, parsed, { context, adapter }),
+    });
   };
 }
 
@@ -221,17 +228,25 @@ function neighbours(
 
 function setResult(
   context: RestContext,
-  { parsed, result, page }: PresentedGroups & { readonly parsed: ParsedAggregates },
+  {
+    parsed,
+    result,
+    page,
+    labels,
+  }: PresentedGroups & { readonly parsed: ParsedAggregates; readonly labels: GroupLabels | undefined },
 ): void {
   const parameter = aggregateNames(context.resource).aggregate;
-  const groups = result.groups.map((group) => presentGroup(group, parsed, { parameter, labels: undefined }));
+  const groups = result.groups.map((group, index) =>
+    presentGroup(group, parsed, { parameter, labels: labels?.[index] }),
+  );
   const { renderer } = context;
+  const fields = flatNames(parsed);
   // JSON in another frame has nested objects, too.
   const isFlat = renderer !== undefined && !/json/i.test(renderer.mediaType);
   context.result = {
-    value: pageValue(isFlat ? groups.map(flatGroup) : groups, page),
+    value: pageValue(isFlat ? groups.map((group) => flatGroup(group, fields)) : groups, page),
     headers: { ...page.headers, ...(result.omits ? OMITTED_HEADER : {}) },
     rowsMember: page.envelope?.rows,
-    fields: flatNames(parsed),
+    fields,
   };
 }

@@ -16,6 +16,8 @@ import type {
   TimeBucket,
   TimeUnit,
 } from '../../core/query/aggregate.js';
+import { labelledFields } from '../../core/schema/reachable-models.js';
+import type { LabelledField } from '../../core/schema/reachable-models.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { parseCompared, parseText } from '../../core/values/parse-text.js';
@@ -29,6 +31,8 @@ export interface RequestedGroup {
   readonly name: string;
   readonly field: GroupField;
   readonly bucket: TimeBucket | undefined;
+  /** Set if the labels of the objects with its keys are asked for. */
+  readonly labelled?: LabelledField;
 }
 
 /** A value of the response: of an average, those of its sum and of the number of values. */
@@ -44,6 +48,9 @@ export interface ParsedAggregates {
   readonly having: readonly HavingTerm[];
   readonly order: readonly GroupOrder[];
 }
+
+/** What follows the name of a relation, for the labels of its objects. */
+export const LABEL = 'label';
 
 export const HAVING_LOOKUPS: readonly string[] = [
   'exact',
@@ -61,7 +68,7 @@ const AVERAGE_PLACES = 6;
 /** Parses the parameters of aggregates. `aggregates` are those that the caller may read. Throws 400 with all errors. */
 export function parseAggregates(
   parameters: ReadonlyMap<string, string>,
-  resource: Pick<Resource, 'renamed'>,
+  resource: Resource,
   aggregates: Aggregates,
 ): ParsedAggregates {
   return new AggregateParser(parameters, resource, aggregates).parse();
@@ -76,7 +83,7 @@ class AggregateParser {
 
   constructor(
     private readonly parameters: ReadonlyMap<string, string>,
-    resource: Pick<Resource, 'renamed'>,
+    private readonly resource: Resource,
     private readonly aggregates: Aggregates,
   ) {
     this.names = aggregateNames({ ...resource, aggregates });
@@ -166,11 +173,11 @@ class AggregateParser {
     if (!field)
       return `There is no such group: "${name.slice(0, MAX_NAME)}". ${suggestion(name, [...this.aggregates.groups.keys()])}`;
     if (suffix === undefined) return { name, field, bucket: undefined };
+    const labelled = labelledGroups(this.resource).get(name);
+    if (labelled && suffix === LABEL && more.length === 0)
+      return { name, field, bucket: undefined, labelled };
     const units = unitsOf(field);
-    if (!isUnit(suffix, units) || more.length > 0)
-      return units.length === 0
-        ? `"${name}" has nothing to choose behind a colon.`
-        : `Choose one of these for "${name}": ${units.map((each) => `${name}:${each}`).join(', ')}.`;
+    if (!isUnit(suffix, units) || more.length > 0) return unknownSuffix(name, labelled ? [LABEL] : units);
     return { name, field, bucket: { unit: suffix, zone: units.includes('hour') ? zone : undefined } };
   }
 
@@ -227,6 +234,17 @@ class AggregateParser {
   }
 }
 
+function unknownSuffix(name: string, known: readonly string[]): string {
+  return known.length === 0
+    ? `"${name}" has nothing to choose behind a colon.`
+    : `Choose one of these for "${name}": ${known.map((each) => `${name}:${each}`).join(', ')}.`;
+}
+
+/** The relations of the model itself whose objects have labels, by the names of their groups. */
+export function labelledGroups(resource: Resource): ReadonlyMap<string, LabelledField> {
+  return new Map(labelledFields(resource).map((each) => [each.field.name, each]));
+}
+
 /** Comma-separated names, each once. */
 function namesIn(text = ''): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
@@ -235,6 +253,11 @@ function namesIn(text = ''): readonly string[] {
 
 function suggestion(name: string, known: readonly string[]): string {
   return name.length > MAX_NAME ? '' : didYouMean(name, known);
+}
+
+/** What may follow the name of a group behind a colon. */
+export function choicesOf(name: string, field: GroupField, resource: Resource): readonly string[] {
+  return labelledGroups(resource).has(name) ? [LABEL] : unitsOf(field);
 }
 
 /** The names by which groups may be ordered. */

@@ -7,9 +7,6 @@ import { LABELS_MEMBER } from '../../core/schema/object-label.js';
 import { averageOf } from './average.js';
 import type { ParsedAggregates, ShownMeasure } from './parse-aggregates.js';
 
-/** The labels of the keys of one group, by name. */
-export type GroupLabels = (index: number) => Readonly<Record<string, string>>;
-
 /** The object of a group in a response: its keys, and the aggregates. `parameter` is that of errors. */
 export function presentGroup(
   { keys, values }: AggregatedGroup,
@@ -35,14 +32,15 @@ export function presentGroup(
   ]);
 }
 
-/** The same without nested objects, for formats that have none: `sum.total`. */
-export function flatGroup(group: Representation): Representation {
+/** The same without nested objects, for formats that have none: `sum.total`. `names` are those of `flatNames`. */
+export function flatGroup(group: Representation, names: readonly string[]): Representation {
   return Object.fromEntries(
-    Object.entries(group).flatMap(([name, value]) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? Object.entries(value).map(([inner, each]) => [`${name}.${inner}`, each as unknown])
-        : [[name, value]],
-    ),
+    names.map((name) => {
+      if (Object.hasOwn(group, name)) return [name, group[name]];
+      const point = name.indexOf('.');
+      const inner = group[name.slice(0, point)] as Readonly<Record<string, unknown>> | undefined;
+      return [name, inner?.[name.slice(point + 1)] ?? null];
+    }),
   );
 }
 
@@ -50,6 +48,7 @@ export function flatGroup(group: Representation): Representation {
 export function flatNames({ groups, shown }: ParsedAggregates): readonly string[] {
   return [
     ...groups.map(({ name }) => name),
+    ...groups.flatMap(({ name, labelled }) => (labelled ? [`${LABELS_MEMBER}.${name}`] : [])),
     ...shown.map((each) => (each.kind === COUNT ? COUNT : `${each.kind}.${each.field.path}`)),
   ];
 }

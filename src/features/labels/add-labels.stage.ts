@@ -36,13 +36,13 @@ function isShownAsStored(view: Resource, label: ObjectLabel, adapter: DataAdapte
   return hasDefaultRepresentation(view) && adapter.readsAsStored(selectLabelFields(view, label));
 }
 
-function hasDefaultRepresentation({ serializer }: Resource): boolean {
+export function hasDefaultRepresentation({ serializer }: Resource): boolean {
   return serializer.represent === ModelSerializer.prototype.represent;
 }
 
 const WHOLE: NameTree = { whole: true, inner: new Map() };
 
-function selectLabelFields(view: Resource, label: ObjectLabel): Resource {
+export function selectLabelFields(view: Resource, label: ObjectLabel): Resource {
   const inner = new Map(fieldsOfLabel(label).map(({ name }) => [name, WHOLE]));
   return chooseFields(view, { only: { whole: false, inner }, omit: undefined });
 }
@@ -126,7 +126,11 @@ class LabelReader {
 }
 
 /** The key, if the representation lacks one of the label's fields. */
-function formatRepresented({ key }: Row, label: ObjectLabel, body: Representation): string | undefined {
+export function formatRepresented(
+  { key }: Row,
+  label: ObjectLabel,
+  body: Representation,
+): string | undefined {
   const names = fieldsOfLabel(label).map(({ name }) => name);
   if (!names.every((name) => Object.hasOwn(body, name))) return keyText(key);
   return formatLabel(
@@ -188,7 +192,7 @@ async function selectLabels(context: RestContext, adapter: DataAdapter): Promise
  * The label of a field, with the model as the caller may read it. The label is the key, and there is no view, if the caller
  * may not read the label's fields. Undefined if it may read no objects.
  */
-async function findLabel(
+export async function findLabel(
   { field: { name, relation }, target, label }: LabelledField,
   access: AccessControl,
 ): Promise<(RelatedLabel & { readonly view?: Resource }) | undefined> {

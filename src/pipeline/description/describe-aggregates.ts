@@ -3,7 +3,7 @@ import type { QueryDescription } from '../../core/contracts/route-description.js
 import { COUNT } from '../../core/query/aggregate.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { grantAggregates } from '../../features/aggregates/grant-groups.js';
-import { groupOrders, unitsOf } from '../../features/aggregates/parse-aggregates.js';
+import { choicesOf, groupOrders } from '../../features/aggregates/parse-aggregates.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
 
@@ -25,7 +25,7 @@ export async function describeAggregates(
       group,
       having,
       tz,
-      groups: [...groups].map(([name, field]) => ({ name, units: unitsOf(field) })),
+      groups: [...groups].map(([name, field]) => ({ name, choices: choicesOf(name, field, resource) })),
       measures: [COUNT, ...measures.keys()],
       ordering: groupOrders({ aggregates }),
       ...(minGroup !== undefined && { min_group: minGroup }),
