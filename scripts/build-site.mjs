@@ -7,7 +7,16 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { API_PAGE, linkPages, nameExamples, navigationOf, ROOT_PAGES } from '../site/pages.mjs';
+import {
+  API_PAGE,
+  DECISION,
+  DECISIONS,
+  joinDecisions,
+  linkPages,
+  nameExamples,
+  navigationOf,
+  ROOT_PAGES,
+} from '../site/pages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = join(root, 'site');
@@ -42,6 +51,9 @@ function readDocuments() {
       path === 'README.md' ? 'index.md' : path,
       linkPages(path, readFileSync(join(root, path), 'utf8'), names),
     );
+  const decisions = [...documents].filter(([path]) => DECISION.test(path)).sort();
+  documents.set(DECISIONS, joinDecisions(documents.get(DECISIONS), decisions));
+  for (const [path] of decisions) documents.delete(path);
   for (const path of names.filter((name) => !name.endsWith('.md')))
     cpSync(join(root, path), join(pages, path));
   return documents;
@@ -97,8 +109,7 @@ function verifyNavigation() {
   const { groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
   const named = new Set(groups.flatMap(({ items }) => items.map(({ path }) => path)));
   const missing = filesIn(pages).filter(
-    (path) =>
-      path.endsWith('.md') && path !== 'index.md' && !path.startsWith('docs/decisions/') && !named.has(path),
+    (path) => path.endsWith('.md') && path !== 'index.md' && !named.has(path),
   );
   if (missing.length > 0)
     throw new Error(

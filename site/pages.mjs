@@ -24,6 +24,19 @@ export const EVERYDAY = {
 /** The words of all of them. */
 export const EVERYDAY_WORDS = 30_000;
 
+/** The page with all decisions, and the document of one of them. */
+export const DECISIONS = 'docs/decisions/README.md';
+export const DECISION = /^docs\/decisions\/(\d{4})-[\w-]+\.md$/;
+
+/** One page of the list of decisions and the text of each: a page for each would be forty with hardly more than a side bar. */
+export function joinDecisions(list, decisions) {
+  const texts = decisions.map(([path, text]) => {
+    const [, number] = DECISION.exec(path) ?? [];
+    return text.replace(/^(#+ .*)$/gm, '#$1').replace(/^(## .*)$/m, `$1 {#decision-${number}}`);
+  });
+  return [list, ...texts].join('\n');
+}
+
 /** Where the reference of all exports is. */
 export const API_PAGE = 'api/index.md';
 
@@ -35,6 +48,8 @@ export function linkPages(path, text, documents) {
     const [file, hash] = (own ?? link).split('#');
     const target = own === undefined ? normalize(join(dirname(path), file)) : file;
     const anchor = hash === undefined ? '' : `#${hash}`;
+    const [, decision] = DECISION.exec(target) ?? [];
+    if (decision !== undefined) return `${relativeTo(path, DECISIONS)}#decision-${decision}`;
     const found = target === 'README.md' ? 'index.md' : target;
     return documents.includes(target) ? `${relativeTo(path, found)}${anchor}` : `${BLOB}/${target}${anchor}`;
   };

@@ -21,6 +21,7 @@ const LOOKED_UP = [
   '/docs/reference/',
   '/docs/contract',
   '/docs/internals/',
+  '/docs/decisions/',
   '/docs/glossary',
   '/api/',
   '/ARCHITECTURE',
@@ -67,7 +68,6 @@ export default defineConfig({
     sidebar: {
       '/': [...itemsOf(isEveryday), { text: 'Reference', link: '/docs/reference/declaring' }],
       ...Object.fromEntries(LOOKED_UP.map((path) => [path, itemsOf((group) => !isEveryday(group))])),
-      '/docs/decisions/': itemsOf(({ text }) => text === 'Internals'),
     },
   },
 });
