@@ -3,7 +3,7 @@ import type { Bulk, BulkOptions } from '../core/contracts/bulk.js';
 import type { CompiledPermission, Permission } from '../core/contracts/permission.js';
 import type { CacheControl, Conditional } from '../core/contracts/conditional.js';
 import { LIMIT_PARAMETER } from '../core/contracts/field-selection.js';
-import type { Expandable, FieldSelection } from '../core/contracts/field-selection.js';
+import type { Counts, Expandable, FieldSelection } from '../core/contracts/field-selection.js';
 import type { Idempotency } from '../core/contracts/idempotency.js';
 import type { Column } from '../core/schema/column.js';
 import type { DataKind } from '../core/schema/data-type.js';
@@ -12,6 +12,7 @@ import type { Field } from '../core/schema/field.js';
 import { BULK_OBJECTS, IDEMPOTENCY_LIFE } from '../core/schema/limits.js';
 import type { OperationName } from '../core/schema/operation.js';
 import type { Resource } from '../core/schema/resource.js';
+import { LABELS_PARAMETER } from '../core/schema/object-label.js';
 import { compileLabel } from './compile-label.js';
 import { createTrash } from './compile-trash.js';
 import type { EffectiveOptions } from './effective-options.js';
@@ -45,6 +46,7 @@ export function compileFeatures(
   shell.pagination = options.pagination === false ? undefined : options.pagination;
   shell.renderers = options.renderers ?? [];
   shell.shape = compileFieldSelection(options);
+  shell.counts = compileCounts(options);
   shell.conditional = compileConditional(options, shell, entity);
   shell.cacheControl = compileCacheControl(options);
   shell.bulk = compileBulk(options, shell.operations);
@@ -135,6 +137,12 @@ function compileFieldSelection({
   };
 }
 
+/** The names that are no lists are reported after compilation. */
+function compileCounts({ counts }: Pick<EffectiveOptions, 'counts'>): Counts | undefined {
+  const names = stringsIn(counts);
+  return names.length === 0 ? undefined : { parameter: LABELS_PARAMETER, names };
+}
+
 function stringsIn(given: unknown): readonly string[] {
   return Array.isArray(given) ? given.filter((each): each is string => typeof each === 'string') : [];
 }
@@ -215,6 +223,7 @@ function isVersioned(field: Field, unversioned: ReadonlySet<string>): boolean {
     case 'keys':
     case 'computed':
     case 'labels':
+    case 'counts':
       return false;
     default:
       return field satisfies never;

@@ -47,12 +47,13 @@ export function featureParameters(resource: Resource): readonly string[] {
 }
 
 function ofFeatures(resource: Resource): readonly string[] {
-  const { pagination, shape, renderers, labelsParameter } = resource;
+  const { pagination, shape, renderers, labelsParameter, counts } = resource;
+  const addingParameter = labelsParameter ?? counts?.parameter;
   return [
     // An invalid one is reported after compilation.
     ...(typeof pagination?.parameters === 'function' ? pagination.parameters() : []),
     ...fieldSelectionParameters(shape),
-    ...(labelsParameter === undefined ? [] : [labelsParameter]),
+    ...(addingParameter === undefined ? [] : [addingParameter]),
     ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
     ...trashParameters(resource),
     ...aggregateParameters(resource),
@@ -95,6 +96,8 @@ export function renameParameters(shell: ResourceBuilder, names: Readonly<Record<
   shell.shape = renamedShape(shell);
   if (shell.labelsParameter !== undefined)
     shell.labelsParameter = parameterName(shell.labelsParameter, shell);
+  if (shell.counts)
+    shell.counts = { ...shell.counts, parameter: parameterName(shell.counts.parameter, shell) };
   const now = new Set([...featureParameters(shell), ...ofExpansions(shell)]);
   shell.renamed = new Map([...renamed].filter(([, name]) => now.has(name)));
 }

@@ -46,6 +46,7 @@ export function createBuilder(
     renderers: [],
     shape: undefined,
     labelsParameter: undefined,
+    counts: undefined,
     conditional: undefined,
     bulk: undefined,
     cacheControl: undefined,

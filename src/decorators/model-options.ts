@@ -95,6 +95,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `shape` | clients may select fields by `fields` and `omit`; an object sets the parameter names and limits |
  * | `expandable` | relations that clients may expand to objects by `expand`; dotted paths of at most three steps |
  * | `expansionQueries` | expanded lists take filters, orders, searches and a limit: `comments.limit=5` |
+ * | `counts` | lists of related objects whose number clients may ask for by `with=counts` |
  * | `relatedKeys` | many-to-many relations that are the keys of the related objects, read and written, instead of a link |
  * | `nested` | one-to-many and reverse one-to-one relations whose objects bodies create, change and delete, with the verbs of each |
  * | `conditional` | objects have an `ETag`, and requests may be conditional; `false` overrides the prefix |
@@ -152,6 +153,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly expandable?: readonly ExpandPathOf<Entity>[];
   /** Whether expanded lists take the parameters of their own lists, and a limit: `comments.votes__gte=3&comments.limit=5`. Default: false. */
   readonly expansionQueries?: boolean;
+  /** Lists of related objects whose number clients may ask for by `with=counts`. Default: none. */
+  readonly counts?: readonly PropertyOf<Entity>[];
   readonly relatedKeys?: readonly PropertyOf<Entity>[];
   readonly nested?:
     | readonly PropertyOf<Entity>[]

@@ -39,6 +39,7 @@ function resourceOf(
     registered: true,
     pagination: undefined,
     hasRelatedKeys: false,
+    counts: undefined,
     aggregates: undefined,
     hasNestedWrites: false,
     renamed: new Map(),

@@ -11,8 +11,6 @@ import {
   nullableSchema,
   valueSchema,
 } from './describe-value.js';
-import { LABELS_MEMBER } from '../core/schema/object-label.js';
-import { labelledFields } from '../core/schema/reachable-models.js';
 import { fieldColumns } from '../core/query/readable-paths.js';
 import { moreMember } from '../core/contracts/field-selection.js';
 import type { Expandable } from '../core/contracts/field-selection.js';
@@ -20,6 +18,7 @@ import { ModelSerializer } from '../features/serialization/model-serializer.js';
 import { childrenBody, relatedKeysBody } from './describe-related.js';
 import type { ChildSchema } from './describe-related.js';
 import { constrainSchema } from './constrain-schema.js';
+import { countsProperty, labelsProperty } from './describe-additions.js';
 import type { Schema } from './open-api-types.js';
 
 /** The view of a model that is described; `base` is the path of its collection in links. */
@@ -41,12 +40,15 @@ export function representationSchema({ resource, base, allFields }: ModelView): 
     expandable: resource.shape?.expandable ?? NOTHING,
     mayBeCut: resource.shape?.limitParameter !== undefined,
   });
-  return buildObjectSchema([...properties, ...deletionProperty(resource), ...labelsProperty(resource)], {
-    title: resource.label,
-    // Keys are left out where the caller may not view the pairs.
-    required:
-      allFields && whole ? readable.filter(({ kind }) => kind !== 'keys').map(({ name }) => name) : [],
-  });
+  return buildObjectSchema(
+    [...properties, ...deletionProperty(resource), ...countsProperty(resource), ...labelsProperty(resource)],
+    {
+      title: resource.label,
+      // Keys are left out where the caller may not view the pairs.
+      required:
+        allFields && whole ? readable.filter(({ kind }) => kind !== 'keys').map(({ name }) => name) : [],
+    },
+  );
 }
 
 /** The date of the deletion, where only deleted objects have it. */
@@ -56,20 +58,6 @@ function deletionProperty({ trash, fieldsByName }: Resource): readonly (readonly
       ? [[field.name, fieldSchema(field, { link: '', whole: false })]]
       : [],
   );
-}
-
-/** The optional member of an object with the labels of related objects, by field. */
-function labelsProperty(resource: Resource): readonly (readonly [string, Schema])[] {
-  const { labelsParameter } = resource;
-  if (labelsParameter === undefined) return [];
-  const names = labelledFields(resource).map(({ field }) => field.name);
-  const schema: Schema = {
-    type: 'object',
-    readOnly: true,
-    description: `The labels of related objects, for \`${labelsParameter}=${LABELS_MEMBER}\`.`,
-    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
-  };
-  return [[LABELS_MEMBER, schema]];
 }
 
 const NOTHING: Expandable = new Map();
@@ -184,6 +172,7 @@ function fieldValueSchema(field: Field, object: FieldOptions): Schema {
       return { type: 'array', items: keySchema(field.relation.target.key) };
     case 'computed':
     case 'labels':
+    case 'counts':
       return {};
     default:
       return field satisfies never;
@@ -312,6 +301,7 @@ function bodyValueSchema(field: Field, operation: Writing): Schema {
     case 'link':
     case 'computed':
     case 'labels':
+    case 'counts':
       return {};
     default:
       return field satisfies never;

@@ -228,6 +228,10 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
         'limit?': TEXT,
       }),
       'with?': TEXT,
+      'counts?': objectOf<NonNullable<RouteDescription['counts']>>({
+        parameter: TEXT,
+        lists: { type: 'array', items: TEXT },
+      }),
       'formats?': objectOf<NonNullable<RouteDescription['formats']>>({
         parameter: TEXT,
         names: byName(TEXT),

@@ -1,4 +1,5 @@
 import { KEYS_PARAMETER, UPSERT_PARAMETER } from '../core/contracts/bulk.js';
+import { COUNTS_MEMBER } from '../core/contracts/field-selection.js';
 import type { Expandable, FieldSelection } from '../core/contracts/field-selection.js';
 import { FORMAT_PARAMETER } from '../core/contracts/renderer.js';
 import type { RouteAction } from '../core/schema/action.js';
@@ -33,7 +34,7 @@ export function describeParameters(
     ...pathParameters(route, action),
     ...(operation === 'list' ? listParameters(resource, known) : bulkParameters(described)),
     ...(operation && operation !== 'destroy' && operation !== 'purge' ? shapeParameters(resource) : []),
-    ...(isRead ? [...labelsParameters(resource), ...deletedParameters(resource)] : []),
+    ...(isRead ? [...addingParameters(resource), ...deletedParameters(resource)] : []),
     ...formatParameters(described),
     ...conditionParameters(described),
     ...keyParameters(described),
@@ -202,13 +203,24 @@ function expandablePaths(expandable: Expandable, within = ''): readonly string[]
   ]);
 }
 
-/** The query parameter that adds the labels of related objects. */
-function labelsParameters({ labelsParameter }: Resource): readonly Parameter[] {
-  if (labelsParameter === undefined) return [];
+/** The query parameter that adds the labels of related objects, their numbers, or both. */
+function addingParameters({ labelsParameter, counts }: Resource): readonly Parameter[] {
+  const labels = `\`${LABELS_MEMBER}\` adds the labels of related objects that the caller may see.`;
+  if (!counts)
+    return labelsParameter === undefined
+      ? []
+      : [
+          describeParameter('query', labelsParameter, {
+            description: labels,
+            schema: { type: 'string', enum: [LABELS_MEMBER] },
+          }),
+        ];
+  const numbers = `\`${COUNTS_MEMBER}\` adds the numbers of related objects that the caller may see.`;
+  const values = labelsParameter === undefined ? [COUNTS_MEMBER] : [LABELS_MEMBER, COUNTS_MEMBER];
   return [
-    describeParameter('query', labelsParameter, {
-      description: `\`${LABELS_MEMBER}\` adds the labels of related objects that the caller may see.`,
-      schema: { type: 'string', enum: [LABELS_MEMBER] },
+    describeParameter('query', counts.parameter, {
+      description: labelsParameter === undefined ? numbers : `${labels} ${numbers}`,
+      schema: { type: 'array', items: { type: 'string', enum: values } },
     }),
   ];
 }

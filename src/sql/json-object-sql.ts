@@ -153,6 +153,7 @@ function memberOf(field: Field, resource: ResourceSchema, writer: JsonWriter): M
     case 'keys':
     case 'computed':
     case 'labels':
+    case 'counts':
       return { kind: 'made-value', name: field.name };
     default:
       return field satisfies never;

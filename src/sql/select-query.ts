@@ -5,7 +5,14 @@ import type { Operand } from '../core/query/condition.js';
 import type { ExistsPlan } from '../core/query/plan.js';
 import type { Column } from '../core/schema/column.js';
 import type { DataKind } from '../core/schema/data-type.js';
-import type { EmbeddedField, Field, KeysField, LabelsField, RelatedLabel } from '../core/schema/field.js';
+import type {
+  CountsField,
+  EmbeddedField,
+  Field,
+  KeysField,
+  LabelsField,
+  RelatedLabel,
+} from '../core/schema/field.js';
 import { fieldsOfLabel, formatLabel } from '../core/schema/object-label.js';
 import { MAX_RELATED_KEYS } from '../core/schema/limits.js';
 import { localKeyColumns, relatedKeyOperands } from '../core/schema/relation.js';
@@ -102,6 +109,8 @@ function fieldPart(field: Field, dialect: Dialect): Part {
       return keysPart(field, dialect);
     case 'labels':
       return labelsPart(field, dialect);
+    case 'counts':
+      return countsPart(field);
     case 'link':
     case 'computed':
       return { width: 0, sql: () => [], read: () => undefined };
@@ -250,6 +259,21 @@ function labelPart({ relation, label, rows }: RelatedLabel, dialect: Dialect): P
         label,
         columns.map((column, index) => decodeColumn(record[at + index], column, dialect)),
       ),
+  };
+}
+
+/** The numbers of related rows, by one scalar subquery for each list, under the caller's grants. */
+function countsPart({ lists }: CountsField): Part {
+  return {
+    width: lists.length,
+    sql: (scope) =>
+      lists.map(({ resource, on, where }) => {
+        const far = scope.within(resource);
+        const conditions = [scope.pairs(on, scope, far), compileWhere(where, far)];
+        return `(SELECT COUNT(*) FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
+      }),
+    read: (record, at) =>
+      Object.fromEntries(lists.map(({ name }, index) => [name, Number(record[at + index])])),
   };
 }
 

@@ -14,9 +14,11 @@ export type Read = (typeof READS)[number];
  */
 export function comparedRead({ resource, operations }: Route, pipeline: RestPipeline): Read | undefined {
   const { adapter } = pipeline.services;
-  const { renderers, shape, interceptors, pagination, conditional, labelsParameter } = resource;
+  const { renderers, shape, interceptors, pagination, conditional, labelsParameter, counts } = resource;
   const hasOwnForm =
-    renderers.length > 0 || interceptors.length > 0 || shape !== undefined || labelsParameter !== undefined;
+    renderers.length > 0 ||
+    interceptors.length > 0 ||
+    [shape, labelsParameter, counts].some((each) => each !== undefined);
   if (hasOwnForm || !resource.hasDefaultSerializer || !(adapter instanceof TypeOrmAdapter)) return undefined;
   const operation = operations.get('GET');
   if (operation !== 'list') return operation === 'retrieve' ? 'rows' : undefined;

@@ -245,6 +245,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   ordering: early(nameList),
   aggregate: early(aggregate),
   expandable: late(expandable),
+  counts: early(nameList),
   relatedKeys: early(nameList),
   nested: early(nested),
   bulk: late(bulk),

@@ -1,3 +1,4 @@
+import { COUNTS_MEMBER } from '../../core/contracts/field-selection.js';
 import type { Expandable } from '../../core/contracts/field-selection.js';
 import { didYouMean } from '../../core/errors/declaration-error.js';
 import type { DeclarationProblem } from '../../core/errors/declaration-error.js';
@@ -27,9 +28,34 @@ export function* verifyExpandable(input: CompilerInput, { all }: CompiledModel):
     given !== undefined && [...expandable(given)].length > 0;
   if (optionLocations(input).some(({ options }) => isFlawed(options))) return;
   const unserved = unservedRelations(input);
-  for (const resource of all)
+  for (const resource of all) {
     if (resource.shape)
       yield* pathProblems(resource, resource.shape.expandable, { from: resource, path: [], unserved });
+    if (resource.counts) yield* countProblems(resource, { from: resource, path: [], unserved });
+  }
+}
+
+/** Verifies that the lists in `counts` can be read, and that its member is no field. */
+function* countProblems(resource: Resource, way: Way): Problems {
+  const { label, counts, fields, fieldsByName } = resource;
+  if (fieldsByName.has(COUNTS_MEMBER))
+    yield problem(
+      `${label}.counts`,
+      `"${COUNTS_MEMBER}" is the member with the numbers, and a field of ${label}`,
+      'Give the property another name, or exclude the field.',
+    );
+  for (const name of counts?.names ?? []) {
+    const where = `${label}.counts "${name}"`;
+    const field = fields.find((each) => each.name === name && each.readable);
+    const target = field && targetOf(field);
+    if (!target) yield unknownRelation(name, resource, { where, way });
+    else if (field.kind !== 'link' && field.kind !== 'keys')
+      yield problem(where, `"${name}" is one object, and no list`, 'Take it out.');
+    else {
+      const unfit = unreadableTarget(field, target, resource);
+      if (unfit) yield problem(where, ...unfit);
+    }
+  }
 }
 
 /** The names of the entities that are not registered, by the relations that lead to them. */

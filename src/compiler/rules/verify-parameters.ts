@@ -81,6 +81,15 @@ export function* verifyParameters({ drafts }: CompilerInput, { all, resources }:
       where: `${label}.shape`,
       repair: 'Give the shape another parameter.',
     });
+    if (resource.counts)
+      yield* duplicates(
+        [resource.counts.parameter],
+        [...ofLists, ...format, ...fieldSelectionParameters(shape)],
+        {
+          where: `${label}.counts`,
+          repair: `Give it another name: parameters: { with: '…' }.`,
+        },
+      );
     yield* duplicates(bulkParameters(resource), ofBackends, {
       where: `${label}.bulk`,
       repair: 'Give the filter another name.',

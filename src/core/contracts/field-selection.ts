@@ -37,6 +37,15 @@ export function moreMember(field: string): string {
   return `${field}_more`;
 }
 
+/** The value of the parameter `with` that adds the numbers of related objects, and the member of each object that has them. */
+export const COUNTS_MEMBER = 'counts';
+
+/** The lists of a model whose objects clients may count, and the query parameter by which they do. */
+export interface Counts {
+  readonly parameter: string;
+  readonly names: readonly string[];
+}
+
 /** The query parameters of field selection and expansion, for lists and objects. */
 export function fieldSelectionParameters(rules: FieldSelection | undefined): readonly string[] {
   return rules

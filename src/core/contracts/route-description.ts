@@ -8,7 +8,15 @@ export const DESCRIPTION_MEDIA_TYPE = 'application/vnd.restify.description+json'
 
 /** The kind of a field's value in a body: a type of columns, or how it refers to other rows. */
 export type ValueKind =
-  DataType['kind'] | 'to-one' | 'reverse-one' | 'link' | 'keys' | 'computed' | 'embedded' | 'labels';
+  | DataType['kind']
+  | 'to-one'
+  | 'reverse-one'
+  | 'link'
+  | 'keys'
+  | 'computed'
+  | 'embedded'
+  | 'labels'
+  | 'counts';
 
 /** A field that the caller may read. */
 export interface ReadableFieldDescription {
@@ -212,6 +220,8 @@ export interface QueryDescription {
   readonly shape?: ShapeDescription;
   /** The query parameter that adds `labels` to each object, as `with=labels`; absent if no relation has a label. */
   readonly with?: string;
+  /** The query parameter whose value `counts` adds the numbers of related objects, and the lists that are counted for this caller. */
+  readonly counts?: { readonly parameter: string; readonly lists: readonly string[] };
   /** The query parameter that selects a format by name, and the names. */
   readonly formats?: { readonly parameter: string; readonly names: Readonly<Record<string, string>> };
 }

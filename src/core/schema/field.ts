@@ -1,7 +1,13 @@
 import type { Condition } from '../query/condition.js';
 import type { Column } from './column.js';
 import type { ObjectLabel } from './object-label.js';
-import type { ManyToManyRelation, OneToManyRelation, ReverseOneRelation, ToOneRelation } from './relation.js';
+import type {
+  ColumnPair,
+  ManyToManyRelation,
+  OneToManyRelation,
+  ReverseOneRelation,
+  ToOneRelation,
+} from './relation.js';
 import type { ResourceSchema } from './resource-schema.js';
 import type { ValueRules } from './value-rules.js';
 import type { DataType } from './data-type.js';
@@ -165,6 +171,21 @@ export interface LabelsField extends FieldBase {
   readonly labels: readonly RelatedLabel[];
 }
 
+/** A list of related objects: those that the caller may read are counted. */
+export interface CountedList {
+  readonly name: string;
+  readonly resource: ResourceSchema;
+  /** near: columns of the row; far: columns of the counted rows. */
+  readonly on: readonly ColumnPair[];
+  readonly where: Condition;
+}
+
+/** The numbers of related objects by field, added to a view for one request; read-only. */
+export interface CountsField extends FieldBase {
+  readonly kind: 'counts';
+  readonly lists: readonly CountedList[];
+}
+
 /** Whether any operation reads it from a body. */
 export function isWritable(field: Pick<FieldBase, 'insertable' | 'updatable'>): boolean {
   return field.insertable || field.updatable;
@@ -228,7 +249,8 @@ export type Field =
   | LinkField
   | KeysField
   | ComputedField
-  | LabelsField;
+  | LabelsField
+  | CountsField;
 
 /** A text that is equal for the same readable fields. */
 export function readableKey(fields: readonly Field[]): string {

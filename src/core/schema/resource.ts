@@ -2,7 +2,7 @@ import type { AuthenticationScheme } from '../contracts/authentication.js';
 import type { Bulk } from '../contracts/bulk.js';
 import type { CompiledPermission } from '../contracts/permission.js';
 import type { CacheControl, Conditional } from '../contracts/conditional.js';
-import type { FieldSelection } from '../contracts/field-selection.js';
+import type { Counts, FieldSelection } from '../contracts/field-selection.js';
 import type { FilterBackend } from '../contracts/filters.js';
 import type { GuardLike, InterceptorLike, Piping } from '../contracts/enhancers.js';
 import type { ResourceHooks } from '../contracts/hooks.js';
@@ -30,6 +30,8 @@ export interface Resource extends ResourceSchema {
   readonly shape: FieldSelection | undefined;
   /** The query parameter that adds the labels of related objects; undefined if no relation has a label. */
   readonly labelsParameter: string | undefined;
+  /** Undefined if clients count no related objects. */
+  readonly counts: Counts | undefined;
   /** Undefined if conditional requests are disabled. */
   readonly conditional: Conditional | undefined;
   /** Undefined if bulk writes are disabled. */

@@ -96,9 +96,9 @@ export function aggregateRows(adapter: DataAdapter): Stage {
 
 /** Fields of objects are not selected from groups. */
 function rejectShape(parameters: ReadonlyMap<string, string>, resource: Resource): void {
-  const { labelsParameter, shape } = resource;
+  const { labelsParameter, counts, shape } = resource;
   const { aggregate } = aggregateNames(resource);
-  for (const name of [...fieldSelectionParameters(shape), labelsParameter])
+  for (const name of [...fieldSelectionParameters(shape), labelsParameter ?? counts?.parameter])
     if (name !== undefined && (parameters.get(name) ?? '') !== '')
       throw InvalidInput.of(name, `Not with "${aggregate}".`);
 }

@@ -5,7 +5,7 @@ import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { MAX_EXPANSIONS } from '../../core/schema/limits.js';
 import type { Condition } from '../../core/query/condition.js';
-import type { Field } from '../../core/schema/field.js';
+import type { CountedList, Field } from '../../core/schema/field.js';
 import type { ListPlan } from '../../core/query/plan.js';
 import type { OrderTerm } from '../../core/schema/resource-schema.js';
 import { resourceOf } from '../../core/schema/resource.js';
@@ -111,6 +111,27 @@ export class FieldSelector {
       context.resource = shape.resource;
     }
     context.shape = toResponseShape(shape, expander, chooseFields(resource, choice));
+  }
+
+  /** The lists of these names that the caller may read, with the rows of each. A deleted object has none. */
+  async countedLists(context: RestContext, names: readonly string[]): Promise<readonly CountedList[]> {
+    const { fieldsByName, deleted } = context.selectedFrom ?? context.resource;
+    if (deleted) return [];
+    const lists = names.map(async (name): Promise<readonly CountedList[]> => {
+      const field = fieldsByName.get(name);
+      if (field?.readable !== true || (field.kind !== 'link' && field.kind !== 'keys')) return [];
+      const { relation } = field;
+      const target = resourceOf(
+        relation.kind === 'many-to-many' ? relation.through.resource : relation.target,
+      );
+      const access = await context.access.tryAuthorize(target, 'GET');
+      if (!access) return [];
+      const resource = await grantRelatedKeys(restrictFields(target, access), context.access, context.method);
+      const own = { within: access.rows, path: name, parameters: NO_PARAMETERS.parameters };
+      const { where } = await this.nestedList(resource, own, context);
+      return [{ name, resource, on: joiningPairs(relation), where }];
+    });
+    return (await Promise.all(lists)).flat();
   }
 
   private async shapeObject(request: SelectionRequest, shared: SharedSelection): Promise<ShapedObject> {

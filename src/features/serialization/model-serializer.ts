@@ -165,6 +165,7 @@ function representField(
       return value ?? null;
     // Added to the representation of any serializer.
     case 'labels':
+    case 'counts':
       return value;
     default:
       return field satisfies never;

@@ -31,6 +31,7 @@ function describeReadableField(field: Field): ReadableFieldDescription {
     case 'keys':
     case 'computed':
     case 'labels':
+    case 'counts':
       return { kind: field.kind, label, nullable };
     default:
       return field satisfies never;
@@ -134,6 +135,7 @@ function describeWritableField(
     case 'to-one':
     case 'computed':
     case 'labels':
+    case 'counts':
       return { type: 'field', ...base };
     case 'keys':
       return { type: 'list', ...base };

@@ -84,6 +84,7 @@ export async function describeQueries(
   const methods = await describeMethods(route, context);
   const mayDelete = methods.includes('DELETE') && route.operations.get('DELETE') === 'destroy';
   const parameters = listed ? describeListParameters(await queriedResource(listed)) : NO_PARAMETERS;
+  const nested = view ? await describeNested(view, context, routesOf) : [];
   return {
     kind,
     methods,
@@ -93,12 +94,12 @@ export async function describeQueries(
     fields: view ? describeReadableFields(view.fields) : {},
     ...parameters,
     ...(isList && !route.actions.has('GET') ? await describeAggregates(resource, context) : {}),
-    nested: view ? await describeNested(view, context, routesOf) : [],
+    nested,
     custom: await describeActions(route, context, routesOf),
     relations: view ? await describeRelations(view, context, parameters) : {},
     ...(await describeTrash(route, context)),
     ...(await describeWrites(route, context)),
-    ...(view && describeResponses(route, view)),
+    ...(view && describeResponses(route, view, nested)),
   };
 }
 
@@ -254,12 +255,19 @@ async function describeWrites(
 /** The parameters that select the fields, labels and format of a response. */
 function describeResponses(
   { operations }: Route,
-  { shape, labelsParameter, renderers, ...resource }: Resource,
-): Pick<QueryDescription, 'shape' | 'with' | 'formats'> {
+  { shape, labelsParameter, counts, renderers, ...resource }: Resource,
+  nested: readonly NestedDescription[],
+): Pick<QueryDescription, 'shape' | 'with' | 'counts' | 'formats'> {
   if (!operations.has('GET')) return {};
   return {
     ...(shape && { shape: describeShape(shape) }),
     ...(labelsParameter !== undefined && { with: labelsParameter }),
+    ...(counts && {
+      counts: {
+        parameter: counts.parameter,
+        lists: counts.names.filter((name) => nested.some((each) => each.name === name)),
+      },
+    }),
     ...(renderers.length > 0 && {
       formats: {
         parameter: parameterName(FORMAT_PARAMETER, resource),

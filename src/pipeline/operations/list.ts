@@ -11,6 +11,7 @@ import { chooseForm, chooseOutput } from '../../execution/choose-read.js';
 import type { RowForm } from '../../execution/choose-read.js';
 import { expandedList } from '../../features/field-selection/expanded-list.js';
 import { aggregateRows, rejectGroups } from '../../features/aggregates/aggregate-rows.stage.js';
+import { addCounts } from '../../features/field-selection/add-counts.stage.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import type { RowPages } from '../../features/field-selection/expanded-list.js';
@@ -55,6 +56,7 @@ export function planListRows({ resource }: Route, { adapter, selector }: Pipelin
     ...authorizeQueries(resource),
     ...rejectDeletedRows(resource),
     ...(resource.shape ? [selectFields(selector, true)] : []),
+    ...addCounts(resource, selector),
     ...addLabels(resource, adapter),
     planRows,
   ];

@@ -4,6 +4,7 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Route } from '../../core/schema/route.js';
 import { chooseOutput } from '../../execution/choose-read.js';
 import { respondWithValidatedJson } from '../../features/conditional-requests/validator.stages.js';
+import { addCounts } from '../../features/field-selection/add-counts.stage.js';
 import { addLabels } from '../../features/labels/add-labels.stage.js';
 import { selectFields } from '../../features/field-selection/select-fields.stage.js';
 import { jsonOutput, representExpanded } from '../../request/represent-row.js';
@@ -23,8 +24,8 @@ export const retrieve: OperationDefinition = {
  * The object precedes the query in the order of checks: an error of the query is reported after the lookup of the object.
  */
 function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
-  if (!resource.shape && !resource.strict && !resource.trash && resource.labelsParameter === undefined)
-    return [];
+  const { shape, strict, trash, labelsParameter, counts } = resource;
+  if (!shape && !strict && !trash && !counts && labelsParameter === undefined) return [];
   return [
     (context) => {
       const { requester } = context;
@@ -33,7 +34,8 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
         if (!(await adapter.exists({ resource, where, forWriting: false, requester }))) throw new NotFound();
       });
     },
-    ...(resource.shape ? [selectFields(selector, true)] : []),
+    ...(shape ? [selectFields(selector, true)] : []),
+    ...addCounts(resource, selector),
     ...addLabels(resource, adapter),
     ...rejectDeletedRows(resource),
     ...rejectParameters(resource),
