@@ -1,5 +1,9 @@
+import { isNested } from '../core/schema/field.js';
 import type { KeysField, NestedField } from '../core/schema/field.js';
 import { MAX_RELATED_KEYS } from '../core/schema/limits.js';
+import { resourceOf } from '../core/schema/resource.js';
+import type { Resource } from '../core/schema/resource.js';
+import type { PossibleErrors } from './describe-errors.js';
 import { givenKeySchema } from './describe-value.js';
 import type { Schema } from './open-api-types.js';
 
@@ -55,4 +59,19 @@ export function relatedKeysBody({ relation }: KeysField, operation: Writing): Sc
   };
   const link: Schema = { type: 'string', pattern: `/${relation.name}/$` };
   return { anyOf: [keys, ...(operation === 'create' ? [] : [changes]), link] };
+}
+
+/** The errors of children in the bodies of a model, beside those of the model itself. */
+export function childErrors(parent: Resource, isNew: boolean): PossibleErrors {
+  const fields = parent.fields.filter(isNested);
+  const children = fields.map(({ nested }) => resourceOf(nested.relation.target));
+  const decides = ({ permission }: Resource): boolean => permission.kind !== 'anyone';
+  const isChanged = fields.some(({ nested: { verbs } }) => verbs.has('update') || verbs.has('delete'));
+  return {
+    403: decides(parent) || children.some((child) => decides(child) || child.overlapping.length > 0),
+    404: children.some(decides),
+    // Rows may refer to children that are changed or deleted.
+    409: isChanged && !isNew,
+    429: children.some(({ throttle }) => throttle !== undefined),
+  };
 }

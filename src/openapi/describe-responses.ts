@@ -30,7 +30,8 @@ import {
   LOCATION,
   REPLAYED,
 } from './describe-errors.js';
-import type { PossibleErrors } from './describe-errors.js';
+import type { ErrorStatus, PossibleErrors } from './describe-errors.js';
+import { childErrors } from './describe-related.js';
 import { describeList } from './describe-list.js';
 import { representationSchema } from './describe-model.js';
 import { keySchema } from './describe-value.js';
@@ -43,7 +44,11 @@ export function describeResponses(
   place: DescribedPlace,
 ): Responses {
   const errors = {
-    ...errorReferences(errorsOf(described, access), place.errorFormat, amountOf(described) !== 'one'),
+    ...errorReferences(
+      withChildErrors(errorsOf(described, access), described),
+      place.errorFormat,
+      amountOf(described) !== 'one',
+    ),
     ...(isRepeatable(described) ? { 409: errorReference(KEY_IN_USE, place.errorFormat) } : {}),
   };
   return described.operation
@@ -237,6 +242,19 @@ function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleError
     500: true,
     503: true,
   };
+}
+
+/** With the errors of children in the body. */
+function withChildErrors(own: PossibleErrors, described: DescribedRoute): PossibleErrors {
+  const { operation, route } = described;
+  if (!writesFields(described) || !route.resource.hasNestedWrites) return own;
+  const more = childErrors(route.resource, operation === 'create');
+  return Object.fromEntries(
+    Object.entries({ ...more, ...own }).map(([status, isPossible]) => [
+      status,
+      isPossible || more[Number(status) as ErrorStatus] === true,
+    ]),
+  );
 }
 
 function writesFields({ operation }: DescribedRoute): boolean {
