@@ -164,6 +164,7 @@ export type {
 
 export type { ChoiceDescription, FieldDescription } from './core/contracts/field-description.js';
 export type { BrowsableOptions, PageDocuments, PageLogin, PageMessages } from './core/contracts/browsable.js';
+export type { ModelLabels } from './core/schema/object-label.js';
 export type { AggregateOptions } from './core/contracts/aggregates.js';
 export { DESCRIPTION_MEDIA_TYPE } from './core/contracts/route-description.js';
 export type {

@@ -35,6 +35,7 @@ export function compileFeatures(
   shell.recording = parts.recording(shell, target);
   shell.objectLabel = compileLabel(options.label, shell);
   shell.description = options.description ?? '';
+  shell.labels = options.labels;
   shell.returnDeleted = options.returnDeleted;
   shell.trash = options.trash === true ? createTrash(shell) : undefined;
   shell.mergePatch = options.mergePatch === true;

@@ -66,6 +66,7 @@ export function createBuilder(
     throttle: undefined,
     counter: undefined,
     description: '',
+    labels: undefined,
     returnDeleted: false,
     trash: undefined,
     aggregates: undefined,

@@ -13,6 +13,7 @@ import type { OperationName } from '../core/schema/operation.js';
 import type { PathOf, PropertyOf, Unwrapped } from '../core/schema/entity-paths.js';
 import type { ParameterNames } from '../core/schema/resource-schema.js';
 import type { Pagination } from '../core/contracts/pagination.js';
+import type { ModelLabels } from '../core/schema/object-label.js';
 import type { Renderer } from '../core/contracts/renderer.js';
 import type { PermissionExpression } from '../core/contracts/permission.js';
 import type { Lookup, OrderLookup, TextLookup } from '../core/query/lookups.js';
@@ -70,6 +71,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `app`, `name` | the two words of the path, lower case; `name` defaults to the class name in lower case |
  * | `description` | what its objects are, for clients: in OPTIONS, the OpenAPI document and on the browsable page |
  * | `label` | how its objects are named to people: a field, or fields in braces such as `{first_name} {last_name}` |
+ * | `labels` | the names of one and of many objects to people: `{ one: 'Category', many: 'Categories' }`; default: the name of the class |
  * | `fields`, `exclude` | which properties are exposed at all; default: all but `select: false` columns |
  * | `readOnly`, `writeOnly` | never read from bodies; never shown, filtered, searched or ordered by |
  * | `optional` | may be omitted in a POST or PUT, because a listener or a trigger sets them |
@@ -123,6 +125,7 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly description?: string;
   /** How objects are named to people: a field, or fields in braces such as `{first_name} {last_name}`. Default: by their key. */
   readonly label?: string;
+  readonly labels?: ModelLabels;
   readonly fields?: readonly PropertyOf<Entity>[];
   readonly exclude?: readonly PropertyOf<Entity>[];
   readonly readOnly?: readonly PropertyOf<Entity>[];
@@ -186,6 +189,7 @@ export type ThroughOptions = Omit<
   | 'name'
   | 'description'
   | 'label'
+  | 'labels'
   | 'fields'
   | 'exclude'
   | 'readOnly'

@@ -99,7 +99,8 @@ async function describeModels(
   for (const { api, pipeline } of prefixes) {
     const mayDescribe = admitsOptions(exchange.request, caller, pipeline.services.permissions);
     for (const { resource, url } of listModels(api, base)) {
-      const { app, model, label, description: text } = resource;
+      const { app, model, description: text } = resource;
+      const label = resource.labels?.many ?? resource.label;
       const description = text !== '' && (await mayDescribe(resource)) ? text : '';
       models.push({ app, model, label, description, url });
     }

@@ -89,6 +89,7 @@ function resourceOf(
     throttle: undefined,
     counter: undefined,
     description: '',
+    labels: undefined,
     returnDeleted: false,
     trash: undefined,
     mergePatch: false,

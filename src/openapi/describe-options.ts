@@ -1,3 +1,4 @@
+import type { ModelLabels } from '../core/schema/object-label.js';
 import type { FieldDescription, ChoiceDescription } from '../core/contracts/field-description.js';
 import { DESCRIPTION_MEDIA_TYPE } from '../core/contracts/route-description.js';
 import type {
@@ -196,6 +197,7 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
       },
       kind: TEXT,
       methods: { ...listOf(TEXT), description: 'The methods that the caller may use.' },
+      'labels?': objectOf<ModelLabels>({ one: TEXT, many: TEXT }),
       'label?': { ...TEXT, description: 'The template of labels of objects.' },
       'key?': listOf(TEXT),
       'key_is_text?': TRUE,

@@ -460,6 +460,7 @@ const EXPORTED_TYPES = [
   'IndexUse',
   'MissingIndex',
   'MissingIndexOptions',
+  'ModelLabels',
   'IndexedModel',
   'NestedDescription',
   'OrderingDescription',

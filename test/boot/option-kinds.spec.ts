@@ -268,6 +268,18 @@ test.each([
   }).toThrow(`${where}: this is neither the class of an entity nor an EntitySchema. ${repair}`);
 });
 
+test.each([
+  [{ one: 'Item' }, ".many: undefined is not a name. Write a text, such as 'Categories'."],
+  [{ one: '', many: 'Items' }, '.one: "" is not a name.'],
+  [{ one: 'Item', many: 'Items', few: 'x' }, '.few: "few" is not a name of objects.'],
+  ['Items', ': "Items" is not an object.'],
+  [null, ': null is not a valid value of an option.'],
+])('the labels %j are refused with their repair', async (labels, line) => {
+  const Kept = entityOf('Kept');
+  declareUnchecked(Kept, { app: 'boot', labels });
+  expect(await problemsOf({ entities: [Kept] })).toEqual([expect.stringContaining(`labels${line}`)]);
+});
+
 describe('a class that cannot do what is asked of it', () => {
   class Plain {
     readonly name = 'plain';

@@ -129,7 +129,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
 
   test('the help desk, as each of its users', async () => {
     const { page } = visitor;
-    await visitor.click('link', 'Ticket');
+    await visitor.click('link', 'Tickets');
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(
       'This URL requires you to log in.',
     );

@@ -40,7 +40,7 @@ class BigShelfItem {
   shelf: Relation<BigShelf> | null;
 }
 
-@Restify()
+@Restify({ labels: { one: 'Labelled thing', many: 'Labelled things' } })
 @Entity()
 class Labelled {
   @PrimaryGeneratedColumn()
@@ -485,6 +485,18 @@ describe('the index', () => {
           'GET, HEAD, OPTIONS',
         ]);
       }
+    });
+
+    test('names the objects of a model by its labels, in the index and in the description of its list', async () => {
+      const index = (await started.client.send('OPTIONS', '/')).json as { models: { label: string }[] };
+      expect(index.models.map(({ label }) => label)).toContain('Labelled things');
+      const described = async (path: string): Promise<unknown> =>
+        ((await started.client.send('OPTIONS', path)).json as { labels?: object }).labels;
+      expect(await described('/rest/v1/labels/labelled/')).toEqual({
+        one: 'Labelled thing',
+        many: 'Labelled things',
+      });
+      expect(await described('/rest/v1/shop/item/')).toBeUndefined();
     });
 
     test('is JSON for a broken body too, and ignores a query', async () => {

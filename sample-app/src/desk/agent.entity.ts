@@ -4,7 +4,12 @@ import type { Relation } from 'typeorm';
 import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
-@Restify({ ...DESK, description: 'People who work on tickets.', label: 'name' })
+@Restify({
+  ...DESK,
+  description: 'People who work on tickets.',
+  label: 'name',
+  labels: { one: 'Agent', many: 'Agents' },
+})
 @Entity('desk_agent')
 export class Agent {
   @PrimaryGeneratedColumn()

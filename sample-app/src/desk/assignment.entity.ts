@@ -6,7 +6,12 @@ import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
 /** The through object of `ticket.agents` and `agent.tickets`. It is registered, and its permissions apply to both nested URLs. */
-@Restify({ ...DESK, description: 'Who works on which ticket.', label: 'role' })
+@Restify({
+  ...DESK,
+  description: 'Who works on which ticket.',
+  label: 'role',
+  labels: { one: 'Assignment', many: 'Assignments' },
+})
 @Entity('desk_assignment')
 @Unique('desk_assignment_pair', ['ticket', 'agent'])
 export class Assignment {

@@ -4,7 +4,12 @@ import type { Relation } from 'typeorm';
 import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
-@Restify({ ...DESK, description: 'What was written to a ticket.', label: 'text' })
+@Restify({
+  ...DESK,
+  description: 'What was written to a ticket.',
+  label: 'text',
+  labels: { one: 'Comment', many: 'Comments' },
+})
 @Entity('desk_comment')
 export class Comment {
   @PrimaryGeneratedColumn()

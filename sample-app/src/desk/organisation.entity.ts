@@ -4,7 +4,12 @@ import type { Relation } from 'typeorm';
 import { Ticket } from './ticket.entity.js';
 import { DESK } from './users.js';
 
-@Restify({ ...DESK, description: 'Customers of the help desk.', label: 'name' })
+@Restify({
+  ...DESK,
+  description: 'Customers of the help desk.',
+  label: 'name',
+  labels: { one: 'Organisation', many: 'Organisations' },
+})
 @Entity('desk_organisation')
 export class Organisation {
   @PrimaryGeneratedColumn()

@@ -23,6 +23,7 @@ export const TICKET_STATES = ['open', 'waiting', 'solved'] as const;
   ...DESK,
   description: 'Requests for help.',
   label: 'subject',
+  labels: { one: 'Ticket', many: 'Tickets' },
   conditional: true,
   trash: true,
   relatedKeys: ['agents'],

@@ -33,6 +33,7 @@ import {
 import type { OptionKind } from './option-kinds.js';
 import {
   aggregate,
+  labels,
   authentication,
   bulk,
   cacheControl,
@@ -226,6 +227,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   name: early(text),
   description: early(text),
   label: early(text),
+  labels: early(labels),
   fields: early(nameList),
   exclude: early(nameList),
   readOnly: early(nameList),

@@ -48,6 +48,20 @@ export const throttle = notNull(
   ),
 );
 
+const nameForPeople = kindOf(isNonEmptyText, 'not a name', "Write a text, such as 'Categories'.");
+
+export const labels = notNull(
+  objectWith(
+    { one: nameForPeople, many: nameForPeople },
+    {
+      what: (given) => `${formatValue(given)} is not an object`,
+      repair: "Write both names, such as { one: 'Category', many: 'Categories' }.",
+      noun: 'a name of objects',
+      required: ['one', 'many'],
+    },
+  ),
+);
+
 export const aggregate = notNull(
   objectWith(
     {

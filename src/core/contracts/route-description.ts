@@ -1,3 +1,4 @@
+import type { ModelLabels } from '../schema/object-label.js';
 import type { DataType } from '../schema/data-type.js';
 import type { ChoiceDescription, FieldDescription } from './field-description.js';
 import type { Lookup } from '../query/lookups.js';
@@ -187,6 +188,8 @@ export interface QueryDescription {
   readonly kind: RouteKind;
   /** The methods that the caller may use at this URL, without HEAD and OPTIONS. */
   readonly methods: readonly string[];
+  /** The names of one and of many objects to people; absent without the option `labels`. */
+  readonly labels?: ModelLabels;
   /** The template of an object's label: `{first_name} {last_name}`. Absent if the model has none for this caller. */
   readonly label?: string;
   /** The fields of a body whose values identify its object in a URL; absent if the caller may not read them. */

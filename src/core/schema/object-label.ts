@@ -7,6 +7,12 @@ export const LABELS_PARAMETER = 'with';
 /** The value of the parameter, and the member of each object that has the labels. */
 export const LABELS_MEMBER = 'labels';
 
+/** The names of objects of a model to people: `Category`, `Categories`. */
+export interface ModelLabels {
+  readonly one: string;
+  readonly many: string;
+}
+
 /** A field of the model whose value is part of a label. */
 export interface LabelField {
   readonly name: string;

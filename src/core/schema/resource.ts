@@ -1,3 +1,4 @@
+import type { ModelLabels } from './object-label.js';
 import type { AuthenticationScheme } from '../contracts/authentication.js';
 import type { Bulk } from '../contracts/bulk.js';
 import type { CompiledPermission } from '../contracts/permission.js';
@@ -67,6 +68,8 @@ export interface Resource extends ResourceSchema {
   readonly counter: RequestCounter | undefined;
   /** What its objects are, for clients; may be empty. */
   readonly description: string;
+  /** The names of one and of many objects to people; undefined without the option `labels`. */
+  readonly labels: ModelLabels | undefined;
   /** Whether DELETE of an object responds with the deleted object. */
   readonly returnDeleted: boolean;
   /** Its views on deleted objects; undefined if clients do not reach these. */

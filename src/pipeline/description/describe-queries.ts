@@ -108,12 +108,13 @@ function describeObjects(
   route: Route,
   view: Resource,
   context: RestContext,
-): Pick<QueryDescription, 'label' | 'key' | 'key_is_text' | 'objects'> {
+): Pick<QueryDescription, 'labels' | 'label' | 'key' | 'key_is_text' | 'objects'> {
   const fields = keyFieldsOf(view);
   const key = fields.map(({ name }) => name);
   const isText = fields.length === 1 && view.key.columns.length > 1;
   const objects = findObjectsPath(route, context);
   return {
+    ...(view.labels && { labels: view.labels }),
     ...(mayReadLabel(view) && view.objectLabel && { label: view.objectLabel.template }),
     ...(key.length > 0 && { key }),
     ...(isText && { key_is_text: true }),

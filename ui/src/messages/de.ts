@@ -10,6 +10,8 @@ export const de: Messages = {
   retry: 'Erneut versuchen',
   close: 'Schließen',
   app: 'App',
+  aboutIndex:
+    'Eine REST-API in JSON, als Seiten gezeigt. Jedes Modell ist eine Liste unter einer URL; unten steht die Anfrage, die diese Seite gelesen hat.',
   noModels: 'Diese API hat keine Modelle.',
   logIn: 'Anmelden',
   logOut: 'Abmelden',

@@ -9,6 +9,8 @@ export const en = {
   retry: 'Try again',
   close: 'Close',
   app: 'App',
+  aboutIndex:
+    'A REST API in JSON, shown as pages. Each model is a list at a URL; below is the request that has read this page.',
   noModels: 'This API has no models.',
   logIn: 'Log in',
   logOut: 'Log out',

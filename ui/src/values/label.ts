@@ -1,3 +1,4 @@
+import { escapeText } from './escape-text.js';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import type { Row } from '../api/page.js';
 
@@ -22,7 +23,16 @@ export function readableName(segment: string): string {
 }
 
 /** The name of the model of a URL, for people. */
-export function modelNameOf({ name }: Pick<RouteDescription, 'name'>): string {
+export function modelNameOf({ labels, name }: Pick<RouteDescription, 'labels' | 'name'>): string {
+  return labels ? escapeText(labels.one) : classNameOf(name);
+}
+
+/** The name of the objects of a list, for people. */
+export function listNameOf({ labels, name }: Pick<RouteDescription, 'labels' | 'name'>): string {
+  return labels ? escapeText(labels.many) : classNameOf(name);
+}
+
+function classNameOf(name: string): string {
   return name
     .replace(/ (List|Instance)$/, '')
     .replaceAll('_', ' ')

@@ -15,6 +15,7 @@ export function IndexView({ description }: { readonly description: IndexDescript
       {caller.authenticated && caller.label !== null && !session.credentials && (
         <p class="hint">{text('loggedInAs', { name: caller.label })}</p>
       )}
+      {models.length > 0 && <p class="hint">{text('aboutIndex')}</p>}
       {models.length === 0 && <p class="hint">{text('noModels')}</p>}
       <div class="apps">
         {apps.map((app) => (

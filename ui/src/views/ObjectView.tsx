@@ -8,7 +8,7 @@ import { pathOf, withSlash } from '../api/urls.js';
 import { Actions } from './Actions.js';
 import { usePage } from './context.js';
 import { Downloads } from './Downloads.js';
-import { targetUrl } from './reference.js';
+import { referenceUrl, targetUrl } from './reference.js';
 import { isObjectUrl } from './title.js';
 import { ObjectForms } from '../forms/ObjectForms.js';
 import { TrashForms } from '../forms/TrashForms.js';
@@ -78,6 +78,7 @@ function Fields({ row, description, labels }: FieldsProps): JSX.Element {
               field={description?.fields[name]}
               label={labels?.[name]}
               href={targetUrl({ value: row[name], name, description }, links)}
+              hrefOf={(key) => referenceUrl(key, description?.relations[name], links)}
               full
             />
           </dd>

@@ -13,7 +13,7 @@ export function Panels({ loaded }: { readonly loaded: Loaded }): JSX.Element {
   const { description } = loaded;
   return (
     <div class="panels">
-      <RequestPanel reply={loaded.reply} />
+      <RequestPanel reply={loaded.reply} isOpen={description !== undefined && isIndex(description)} />
       {description && !isIndex(description) && <ModelPanel description={description} />}
       {(openApi !== undefined || ui !== undefined) && (
         <p class="hint">

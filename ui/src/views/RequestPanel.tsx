@@ -10,7 +10,13 @@ import { escapeText } from '../values/escape-text.js';
 const LONGEST_BODY = 50_000;
 
 /** The request as code, and its response. */
-export function RequestPanel({ reply }: { readonly reply: Reply }): JSX.Element {
+export function RequestPanel({
+  reply,
+  isOpen,
+}: {
+  readonly reply: Reply;
+  readonly isOpen: boolean;
+}): JSX.Element {
   const [showsSecrets, setShowsSecrets] = useState(false);
   const { request, status, headers, milliseconds } = reply;
   useEffect(() => {
@@ -18,7 +24,7 @@ export function RequestPanel({ reply }: { readonly reply: Reply }): JSX.Element 
   }, [reply]);
   const hasSecret = request.headers.Authorization !== undefined;
   return (
-    <details class="panel">
+    <details class="panel" open={isOpen}>
       <summary>{text('request')}</summary>
       {hasSecret && (
         <label class="check">

@@ -6,10 +6,11 @@ import { parametersOf, withParameters } from '../api/urls.js';
 import { isSelectable } from '../forms/bulk-url.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
+import { shorten } from '../values/format.js';
 import { keyTextOf, labelOf } from '../values/label.js';
 import { usePage } from './context.js';
 import { Link } from './Link.js';
-import { targetUrl } from './reference.js';
+import { referenceUrl, targetUrl } from './reference.js';
 import type { Selection } from './selection.js';
 import { deletedIn, withDeleted } from './trash.js';
 import { Value } from './Value.js';
@@ -26,6 +27,7 @@ export function Table({ page, description, columns, selection }: TableProps): JS
   const { links, url } = usePage();
   const objects = description?.objects === undefined ? undefined : links.toLocal(description.objects);
   const deleted = deletedIn(url, description);
+  const linked = objects === undefined ? undefined : linkedColumn(columns, description);
   return (
     // A region that scrolls must be reachable by the keyboard.
     <div class="scroll" tabIndex={0} role="region" aria-label={description?.name ?? text('list')}>
@@ -41,7 +43,7 @@ export function Table({ page, description, columns, selection }: TableProps): JS
                 selection={selection}
               />
             )}
-            {objects !== undefined && (
+            {objects !== undefined && linked === undefined && (
               <th scope="col">
                 <span class="hidden">{text('open')}</span>
               </th>
@@ -54,34 +56,68 @@ export function Table({ page, description, columns, selection }: TableProps): JS
         <tbody>
           {page.rows.map((row, at) => {
             const key = keyTextOf(row, description?.key, description?.key_is_text);
+            const url =
+              objects === undefined || key === undefined
+                ? undefined
+                : withDeleted(`${objects}${key}/`, description, deleted);
             return (
               <tr key={key ?? at}>
                 {selection && (
                   <Choose row={row} rowKey={key} description={description} selection={selection} />
                 )}
-                {objects !== undefined && (
-                  <th scope="row" class="open">
-                    {key !== undefined && (
-                      <Link
-                        href={withDeleted(`${objects}${key}/`, description, deleted)}
-                        label={text('openObject', { name: escapeText(labelOf(row, description ?? {})) })}
-                      >
-                        {text('open')}
-                      </Link>
-                    )}
+                {objects !== undefined && linked === undefined && (
+                  <th scope="row" class="object">
+                    {url !== undefined && <ObjectLink row={row} url={url} description={description} />}
                   </th>
                 )}
-                {columns.map((name) => (
-                  <td key={name}>
-                    <Cell row={row} name={name} description={description} />
-                  </td>
-                ))}
+                {columns.map((name) =>
+                  name === linked && url !== undefined ? (
+                    <th key={name} scope="row" class="object">
+                      <ObjectLink row={row} url={url} description={description} shown={row[name]} />
+                    </th>
+                  ) : (
+                    <td key={name}>
+                      <Cell row={row} name={name} description={description} />
+                    </td>
+                  ),
+                )}
               </tr>
             );
           })}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Kinds of fields whose values are written in a line without links of their own. */
+const PLAIN: ReadonlySet<string | undefined> = new Set(['string', 'integer', 'bigint', 'uuid', 'enum']);
+
+/** The column whose values link to their objects: the label, or the key; undefined where neither is a column with plain values. */
+function linkedColumn(
+  columns: readonly string[],
+  description: RouteDescription | undefined,
+): string | undefined {
+  const [, label] = /^\{([^{}]+)\}$/.exec(description?.label ?? '') ?? [];
+  return [label, ...(description?.key ?? [])].find(
+    (name) => name !== undefined && columns.includes(name) && PLAIN.has(description?.fields[name]?.kind),
+  );
+}
+
+interface ObjectLinkProps {
+  readonly row: Row;
+  readonly url: string;
+  readonly description: RouteDescription | undefined;
+  /** The value that is the text of the link. */
+  readonly shown?: unknown;
+}
+
+function ObjectLink({ row, url, description, shown }: ObjectLinkProps): JSX.Element {
+  const value = shown === undefined || shown === null ? '' : String(shown);
+  return (
+    <Link href={url} label={text('openObject', { name: escapeText(labelOf(row, description ?? NO_KEY)) })}>
+      {value === '' ? text('open') : <bdi>{escapeText(shorten(value))}</bdi>}
+    </Link>
   );
 }
 
@@ -154,6 +190,7 @@ function Cell({ row, name, description }: CellProps): JSX.Element {
       field={description?.fields[name]}
       label={isLabelled ? labels?.[name] : undefined}
       href={targetUrl({ value: row[name], name, description }, links)}
+      hrefOf={(key) => referenceUrl(key, description?.relations[name], links)}
     />
   );
 }

@@ -14,6 +14,8 @@ interface ValueProps {
   /** The label and URL of a related object. */
   readonly label?: string | undefined;
   readonly href?: string | undefined;
+  /** The URL of the related object with a key, of a field with several keys. */
+  readonly hrefOf?: ((key: unknown) => string | undefined) | undefined;
   /** Whether long values are shown in full. */
   readonly full?: boolean;
 }
@@ -33,6 +35,8 @@ function PresentValue(props: ValueProps): JSX.Element {
     case 'to-one':
     case 'reverse-one':
       return <Reference {...props} />;
+    case 'keys':
+      return <Keys {...props} />;
     case 'link':
       return <NestedLink {...props} />;
     case 'datetime':
@@ -138,11 +142,28 @@ function Reference({ value, label, href }: ValueProps): JSX.Element {
   );
 }
 
+/** The keys of related objects, each as a chip. */
+function Keys({ value, hrefOf }: ValueProps): JSX.Element {
+  const keys = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  if (keys.length === 0) return <span class="null">{text('empty')}</span>;
+  return (
+    <ul class="chips">
+      {keys.map((key) => (
+        <li key={String(key)}>
+          <Reference value={key} field={undefined} href={hrefOf?.(key)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function NestedLink({ value, href }: ValueProps): JSX.Element {
   const name = escapeText(String(value).split('/').filter(Boolean).at(-1) ?? '');
   return href === undefined ? (
     <span class="hint">{text('notReadable', { name })}</span>
   ) : (
-    <Link href={href}>{name}</Link>
+    <Link href={href}>
+      <span class="nested">{name}</span>
+    </Link>
   );
 }

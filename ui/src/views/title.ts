@@ -5,7 +5,7 @@ import type { Row } from '../api/page.js';
 import { parentPath, pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
-import { labelOf, modelNameOf } from '../values/label.js';
+import { labelOf, listNameOf, modelNameOf } from '../values/label.js';
 
 /** The heading of a URL: the label of its object, or the name of its list. */
 export function titleOf({ description, reply, url, parent }: Loaded): string {
@@ -13,8 +13,8 @@ export function titleOf({ description, reply, url, parent }: Loaded): string {
   if (isIndex(description)) return text('index');
   if (!description) return parent ? listTitle(parent, withSlash(pathOf(url)), false) : url;
   const isObject = isObjectUrl(description);
-  const list = parent ? listTitle(parent, withSlash(pathOf(url)), isObject) : modelNameOf(description);
-  if (!isObject) return list;
+  if (!isObject) return parent ? listTitle(parent, withSlash(pathOf(url)), false) : listNameOf(description);
+  const list = parent ? listTitle(parent, withSlash(pathOf(url)), true) : modelNameOf(description);
   const isRead = reply.status < 400 && typeof reply.value === 'object' && reply.value !== null;
   const label = isRead ? objectLabelOf(reply.value as Row, description, parent) : '';
   return label === '' ? list : `${list}: ${escapeText(label)}`;
