@@ -55,8 +55,13 @@ export default defineConfig({
         // Decisions are for those who change the package.
         _render: (source, env, markdown) =>
           env.relativePath.startsWith('docs/decisions/') ? '' : markdown.render(source, env),
-        // Guides before the reference of exports, which has every name.
-        miniSearch: { searchOptions: { boostDocument: (id) => (id.startsWith('/api/') ? 0.3 : 1) } },
+        // What is read before what is looked up. The browser gets the text of this function, which therefore uses nothing else.
+        miniSearch: {
+          searchOptions: {
+            boostDocument: (id) =>
+              /^\/(?:docs\/(?:reference|internals|contract|glossary)|api|[A-Z])/.test(id) ? 0.5 : 1,
+          },
+        },
       },
     },
     outline: [2, 3],
