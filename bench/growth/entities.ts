@@ -71,6 +71,7 @@ export class GreetedCustomer {
   },
   filterGroups: true,
   orderingFields: ['state', 'number', 'customer.name'],
+  aggregate: { group: ['state'], sum: ['number'] },
   expandable: ['customer', 'lines'],
   pagination: new CursorPagination({ pageSize: PAGE, secret: 'x'.repeat(32) }),
 })

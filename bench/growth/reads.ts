@@ -272,4 +272,18 @@ export const READS: readonly GrowthRead[] = [
     sql: () => `SELECT o.id, o.customer_id FROM growth_order o ${JOIN_CUSTOMER} ORDER BY c.name, o.id`,
     more: (filled) => more.ofPages(filled) + more.ofJoin(filled),
   },
+  {
+    what: 'aggregate of the rows of a foreign key',
+    index: 'foreign key',
+    path: `${ORDER}?aggregate=count,sum.number&customer=7`,
+    other: { path: `${ORDER}?aggregate=count,sum.number&customer=1` },
+    sql: () => 'SELECT count(*), sum(o.number) FROM growth_order o WHERE o.customer_id = 7',
+  },
+  {
+    what: 'aggregate of all rows, by a column',
+    index: 'none',
+    path: `${ORDER}?aggregate=count,sum.number&group=state`,
+    grows: true,
+    sql: () => 'SELECT o.state, count(*), sum(o.number) FROM growth_order o GROUP BY o.state ORDER BY o.state',
+  },
 ];

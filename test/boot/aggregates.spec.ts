@@ -22,6 +22,7 @@ class Bill {
   @Column({ select: false }) hidden: string;
   @Column({ type: 'boolean' }) open: boolean;
   @ManyToOne(() => Payer) payer: Relation<Payer>;
+  @ManyToOne(() => Writer) writer: Relation<Writer>;
   @OneToMany(() => Payer, (payer) => payer.bill) payers: Relation<Payer[]>;
 }
 
@@ -33,6 +34,12 @@ class Payer {
   @AfterLoad() shorten(): void {
     this.name = this.name.slice(0, 1);
   }
+}
+
+@Entity('boot_agg_writer')
+class Writer {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() name: string;
 }
 
 const STORED = 'Leave it out: aggregates are computed by the database.';
@@ -99,6 +106,11 @@ test.each<[string, RestifyOptions, string]>([
     `Bill.aggregate.group[1]: the @AfterLoad method shorten changes the values of Payer once they are loaded. ${STORED}`,
   ],
   [
+    'a related model that is not read',
+    { aggregate: { group: ['writer', 'writer.name'] } },
+    'Bill.aggregate.group[1]: Writer has no operation that reads it, or guards that do not run for Bill. Leave it out, or serve the related model in the same way.',
+  ],
+  [
     'a serializer',
     { aggregate: { group: ['status'] }, serializer: Shouting },
     `Bill.aggregate.group[0]: the serializer of Bill changes what is shown of its values. ${STORED}`,
@@ -116,7 +128,8 @@ test.each<[string, RestifyOptions, string]>([
 ])('a start with aggregates of %s is refused', async (_what, options, problem) => {
   declareUnchecked(Bill, { app: 'bills', ...options });
   restify(Payer, { app: 'bills' });
-  expect(await problemsOf({ entities: [Bill, Payer] })).toEqual([problem]);
+  restify(Writer, { app: 'bills', operations: ['create'] });
+  expect(await problemsOf({ entities: [Bill, Payer, Writer] })).toEqual([problem]);
 });
 
 @Entity('boot_agg_band')

@@ -206,3 +206,46 @@ onEachDatabase('aggregates by time', (database) => {
     }
   });
 });
+
+@Restify({ app: 'log', aggregate: { group: ['at'] } })
+@Entity('agg_zoned')
+class AggZoned {
+  @PrimaryColumn({ type: 'int' }) id: number;
+  @Column({ type: 'timestamp with time zone', precision: 6 }) at: Date;
+}
+
+onEachDatabase(
+  'aggregates by instants with a time zone',
+  (database) => {
+    test('tell the repeated hour apart, whatever the zone of the session', async () => {
+      const started = await startApp({ entities: [AggZoned], database });
+      try {
+        await started.dataSource.manager.insert(
+          AggZoned,
+          TIMES.map((at, id) => ({ id, at: new Date(at) })),
+        );
+        await started.dataSource.query("SET TIME ZONE 'Asia/Tokyo'");
+        const get = async (query: string): Promise<unknown> =>
+          (await started.client.get(`/rest/v1/log/aggzoned/?aggregate=count&${query}`)).json;
+        expect(await get('group=at:hour&tz=Europe/Berlin&ordering=at')).toEqual([
+          { at: '2024-02-29T13:00:00+01:00', count: 1 },
+          { at: '2026-10-25T02:00:00+02:00', count: 1 },
+          { at: '2026-10-25T02:00:00+01:00', count: 1 },
+          { at: '2026-10-25T03:00:00+01:00', count: 1 },
+          { at: '2026-12-31T23:00:00+01:00', count: 1 },
+          { at: '2027-01-01T00:00:00+01:00', count: 1 },
+          { at: '2027-01-04T00:00:00+01:00', count: 1 },
+        ]);
+        expect(await get('group=at:year')).toEqual([
+          { at: '2024-01-01', count: 1 },
+          { at: '2026-01-01', count: 5 },
+          { at: '2027-01-01', count: 1 },
+        ]);
+        await started.client.get('/rest/v1/log/aggzoned/');
+      } finally {
+        await started.close();
+      }
+    });
+  },
+  ['postgres'],
+);

@@ -60,6 +60,8 @@ export const HAVING_LOOKUPS: readonly string[] = [
   'lt',
   'lte',
 ] satisfies HavingLookup[];
+/** Of one response, and of one parameter. */
+const MAX_ERRORS = 10;
 /** In characters of a name in an error. */
 const MAX_NAME = 100;
 /** Decimal places of an average. */
@@ -99,10 +101,13 @@ class AggregateParser {
     return { shown, groups, having, order, measures: this.measures };
   }
 
-  private refuse(parameter: string, message: string): void {
-    const known = this.errors[parameter] ?? [];
-    if (Array.isArray(known) && !isItemErrors(known) && !known.includes(message))
-      this.errors[parameter] = [...known, message];
+  /** `message` is not called once there are enough: a suggestion compares a name with all others. */
+  private refuse(parameter: string, message: () => string): void {
+    if (this.errors[parameter] === undefined && Object.keys(this.errors).length >= MAX_ERRORS) return;
+    const known = (this.errors[parameter] ??= []);
+    if (!Array.isArray(known) || isItemErrors(known) || known.length >= MAX_ERRORS) return;
+    const text = message();
+    if (!known.includes(text)) known.push(text);
   }
 
   private parseShown(): readonly ShownMeasure[] {
@@ -111,7 +116,7 @@ class AggregateParser {
       if (name === COUNT) return [{ kind: COUNT, at: this.placeOf({ kind: 'rows' }, COUNT) }];
       const field = this.aggregates.measures.get(name);
       if (!field) {
-        this.refuse(aggregate, this.unknownMeasure(name));
+        this.refuse(aggregate, () => this.unknownMeasure(name));
         return [];
       }
       const { kind } = field;
@@ -150,8 +155,8 @@ class AggregateParser {
     for (const text of namesIn(this.parameters.get(group))) {
       const [name = '', ...rest] = text.split(':');
       const parsed = this.parseGroup(name, rest, zone);
-      if (groups.has(name)) this.refuse(group, `Name "${name.slice(0, MAX_NAME)}" once.`);
-      else if (typeof parsed === 'string') this.refuse(group, parsed);
+      if (groups.has(name)) this.refuse(group, () => `Name "${name.slice(0, MAX_NAME)}" once.`);
+      else if (typeof parsed === 'function') this.refuse(group, parsed);
       else groups.set(name, parsed);
     }
     return [...groups.values()];
@@ -160,7 +165,7 @@ class AggregateParser {
   private parseZone(name: string): ZoneOffsets | undefined {
     if (name === '') return undefined;
     const zone = findZone(name);
-    if (!zone) this.refuse(this.names.tz, `There is no such time zone: "${name.slice(0, MAX_NAME)}".`);
+    if (!zone) this.refuse(this.names.tz, () => `There is no such time zone: "${name.slice(0, MAX_NAME)}".`);
     return zone && zone.first === 0 && zone.changes.length === 0 ? undefined : zone;
   }
 
@@ -168,16 +173,18 @@ class AggregateParser {
     name: string,
     [suffix, ...more]: readonly string[],
     zone: ZoneOffsets | undefined,
-  ): RequestedGroup | string {
+  ): RequestedGroup | (() => string) {
     const field = this.aggregates.groups.get(name);
     if (!field)
-      return `There is no such group: "${name.slice(0, MAX_NAME)}". ${suggestion(name, [...this.aggregates.groups.keys()])}`;
+      return () =>
+        `There is no such group: "${name.slice(0, MAX_NAME)}". ${suggestion(name, [...this.aggregates.groups.keys()])}`;
     if (suffix === undefined) return { name, field, bucket: undefined };
     const labelled = labelledGroups(this.resource).get(name);
     if (labelled && suffix === LABEL && more.length === 0)
       return { name, field, bucket: undefined, labelled };
     const units = unitsOf(field);
-    if (!isUnit(suffix, units) || more.length > 0) return unknownSuffix(name, labelled ? [LABEL] : units);
+    if (!isUnit(suffix, units) || more.length > 0)
+      return () => unknownSuffix(name, labelled ? [LABEL] : units);
     return { name, field, bucket: { unit: suffix, zone: units.includes('hour') ? zone : undefined } };
   }
 
@@ -188,16 +195,16 @@ class AggregateParser {
       const [name = '', lookup = 'exact', ...more] = parameter.slice(prefix.length).split('__');
       const field = this.aggregates.measures.get(name);
       if (name !== COUNT && !field) {
-        this.refuse(parameter, this.unknownMeasure(name));
+        this.refuse(parameter, () => this.unknownMeasure(name));
         return [];
       }
       if (!isHavingLookup(lookup) || more.length > 0) {
-        this.refuse(parameter, `Compare by one of these: ${HAVING_LOOKUPS.join(', ')}.`);
+        this.refuse(parameter, () => `Compare by one of these: ${HAVING_LOOKUPS.join(', ')}.`);
         return [];
       }
       const outcome = parseCompareValue(text, field);
       if (outcome.errors) {
-        for (const message of outcome.errors) this.refuse(parameter, message);
+        for (const message of outcome.errors) this.refuse(parameter, () => message);
         return [];
       }
       const { value } = outcome;
@@ -227,7 +234,8 @@ class AggregateParser {
         return [{ by: 'measure', index: this.placeOfField(field), descending }];
       this.refuse(
         this.ordering,
-        `Groups cannot be ordered by "${name.slice(0, MAX_NAME)}". Order by their keys, ${COUNT}, a sum, a min or a max.`,
+        () =>
+          `Groups cannot be ordered by "${name.slice(0, MAX_NAME)}". Order by their keys, ${COUNT}, a sum, a min or a max.`,
       );
       return [];
     });
