@@ -284,6 +284,7 @@ export const READS: readonly GrowthRead[] = [
     index: 'none',
     path: `${ORDER}?aggregate=count,sum.number&group=state`,
     grows: true,
-    sql: () => 'SELECT o.state, count(*), sum(o.number) FROM growth_order o GROUP BY o.state ORDER BY o.state',
+    sql: () =>
+      'SELECT o.state, count(*), sum(o.number) FROM growth_order o GROUP BY o.state ORDER BY o.state',
   },
 ];
