@@ -72,6 +72,7 @@ class Shelf {
   trash: true,
   mergePatch: true,
   relatedKeys: ['tags'],
+  nested: ['parts'],
   through: { tags: { permissions: [AllowAny] } },
   strict: 'writes',
   conditional: true,
@@ -313,6 +314,55 @@ onEachDatabase('a model with every option', (database) => {
     expect((await send('POST', `${id}/purge/`)).status).toBe(204);
     expect(await seenSince()).toEqual(['before purge Box', 'own purge b b', 'committed purge b undefined']);
     expect((await send('POST', `${id}/restore/`)).status).toBe(404);
+  });
+
+  test('writes its parts in its body, and tells of both', async () => {
+    const { id } = await create('a', { parts: [{ name: 'one' }, { name: 'two' }], tags: ['red'] });
+    expect(await seenSince()).toEqual([
+      'before create Box',
+      'own create a undefined',
+      'before create Part',
+      'before create Part',
+      'committed create undefined a',
+    ]);
+    const { headers } = await send('GET', `${id}/`);
+    const [one, two] = (await send('GET', `${id}/parts/`)).json as { id: number }[];
+    const changed = await send(
+      'PATCH',
+      `${id}/?expand=parts&fields=title,parts`,
+      {
+        title: 'b',
+        tags: { add: ['blue'] },
+        parts: { create: [{ name: 'new' }], update: [{ id: two?.id, name: 'other' }], delete: [one?.id] },
+      },
+      { 'if-match': headers.etag ?? '' },
+    );
+    expect([changed.status, changed.json]).toMatchObject([
+      200,
+      { title: 'b', parts: [{ name: 'other' }, { name: 'new' }] },
+    ]);
+    expect(await seenSince()).toEqual([
+      'before partialUpdate Box',
+      'own partialUpdate b a',
+      'before destroy Part',
+      'before partialUpdate Part',
+      'before create Part',
+      'committed partialUpdate a b',
+    ]);
+    const refused = await send('PATCH', `${id}/`, { title: 'c', owner: 'me', parts: { create: [{}] } });
+    expect([refused.status, refused.json]).toEqual([
+      400,
+      {
+        owner: ['You do not have permission to write this field.'],
+        parts: { create: [{ name: ['This field is required.'] }] },
+      },
+    ]);
+    expect(await seenSince()).toEqual([]);
+    const key = { 'idempotency-key': `nested-${database.name}` };
+    const body = { code: 'k', title: 'k', parts: [{ name: 'once' }] };
+    expect((await send('POST', '', body, key)).status).toBe(201);
+    expect((await send('POST', '', body, key)).headers['idempotency-replayed']).toBe('true');
+    expect(await started.dataSource.getRepository(Part).countBy({ name: 'once' })).toBe(1);
   });
 
   test('tells one call of a bulk write, and nothing of one that fails', async () => {

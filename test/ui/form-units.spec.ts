@@ -140,6 +140,9 @@ test('the fields of a form are those of the method, with what the caller may rea
       id: { kind: 'integer', nullable: false },
       note: { kind: 'string', nullable: true },
       tags: { kind: 'keys', nullable: false },
+      lines: { kind: 'link', nullable: false },
+      lists: { kind: 'link', nullable: false },
+      cover: { kind: 'reverse-one', nullable: true },
     },
     relations: { owner: { url: '/owner/', label: null } },
     actions: {
@@ -148,6 +151,9 @@ test('the fields of a form are those of the method, with what the caller may rea
         note: { type: 'string', required: false, read_only: false, label: 'Note', max_length: 9 },
         secret: { type: 'string', required: true, read_only: false, label: 'Secret' },
         tags: { type: 'list', required: false, read_only: false, label: 'Tags' },
+        lines: { type: 'list', required: false, read_only: false, label: 'Lines' },
+        lists: { type: 'field', required: false, read_only: true, label: 'Lists' },
+        cover: { type: 'nested object', required: false, read_only: false, label: 'Cover' },
         parts: {
           type: 'nested object',
           required: true,
@@ -164,9 +170,14 @@ test('the fields of a form are those of the method, with what the caller may rea
     { name: 'secret', kind: 'string', nullable: false },
     // Edited as the JSON of a list.
     { name: 'tags', kind: 'list', nullable: false },
+    // Written as JSON; what it shows is no value of a body.
+    { name: 'lines', kind: 'json', readOnly: false, startsEmpty: true },
+    { name: 'lists', kind: 'link', readOnly: true },
+    { name: 'cover', kind: 'json', readOnly: false, startsEmpty: true },
     { name: 'parts', kind: 'embedded', children: [{ name: 'a', kind: 'integer' }] },
   ]);
   expect(specsOf(description, 'PUT')).toEqual([]);
+  expect(toDraft('/box/1/lines/', spec('json', { startsEmpty: true }))).toBeNull();
 });
 
 describe('the URLs of changes of many objects', () => {

@@ -22,7 +22,7 @@ export class DraftError extends Error {
 
 /** The value of a body as a draft. */
 export function toDraft(value: unknown, spec: FieldSpec): FieldDraft {
-  if (value === null || value === undefined) return null;
+  if (value === null || value === undefined || spec.startsEmpty) return null;
   switch (spec.kind) {
     case 'boolean':
       return value === true;

@@ -24,10 +24,15 @@ export interface FieldSpec {
   readonly relation?: RelationDescription | undefined;
   /** Whether the server has a value for a new object that does not have the field. */
   readonly hasDefault?: boolean;
+  /** Whether what it shows is no value of a body: its input is empty. */
+  readonly startsEmpty?: boolean;
 }
 
 /** Kinds of fields that no body can contain. */
 const READ_ONLY_KINDS: ReadonlySet<ValueKind> = new Set(['link', 'computed', 'labels', 'reverse-one']);
+
+/** Kinds of fields that show a link or a key, and may be written as objects. */
+const CHILD_KINDS: ReadonlySet<ValueKind> = new Set(['link', 'reverse-one']);
 
 /** The fields that the caller may write with a method, and those that are shown beside them. */
 export function specsOf(
@@ -61,8 +66,9 @@ interface Described {
 
 function toSpec(name: string, { written, read, relation }: Described): FieldSpec {
   const shown = read?.kind ?? kindOf(written);
-  // Keys are edited as the JSON of a list.
-  const kind = shown === 'keys' ? 'list' : shown;
+  // Keys are edited as the JSON of a list, and objects in bodies as that of a list or of verbs.
+  const startsEmpty = CHILD_KINDS.has(shown) && written.type !== 'field';
+  const kind = startsEmpty ? 'json' : listed(shown);
   return {
     name,
     kind,
@@ -82,7 +88,12 @@ function toSpec(name: string, { written, read, relation }: Described): FieldSpec
       Object.entries(written.children).map(([child, each]) =>
         toSpec(child, { written: each, read: read?.children?.[child] }),
       ),
+    ...(startsEmpty ? { startsEmpty } : {}),
   };
+}
+
+function listed(kind: ValueKind): ValueKind {
+  return kind === 'keys' ? 'list' : kind;
 }
 
 /** The kinds by the types of OPTIONS; others are texts. */
