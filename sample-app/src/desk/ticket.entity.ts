@@ -18,7 +18,7 @@ import { DESK } from './users.js';
 
 export const TICKET_STATES = ['open', 'waiting', 'solved'] as const;
 
-/** Deleted tickets are kept in a trash, and agents are read and written as keys. `ticket.controller.ts` sends mails. */
+/** Deleted tickets are kept in a trash, agents are read and written as keys, and comments in the body of their ticket. `ticket.controller.ts` sends mails. */
 @Restify({
   ...DESK,
   description: 'Requests for help.',
@@ -27,6 +27,8 @@ export const TICKET_STATES = ['open', 'waiting', 'solved'] as const;
   conditional: true,
   trash: true,
   relatedKeys: ['agents'],
+  nested: ['comments'],
+  aggregate: { group: ['status', 'organisation', 'created_at'] },
   filterFields: {
     id: ['exact', 'in'],
     subject: ['exact', 'icontains'],
