@@ -60,7 +60,7 @@ function severalInstances({ name }: Type, user: string): DeclarationError {
   return new DeclarationError([
     {
       where: name,
-      what: `it is made anew for each ${user}, and this place keeps one instance`,
+      what: `it is created for each ${user}, while this option keeps one instance`,
       repair:
         'Give it the default scope; its methods get the actor, and those of permissions and guards the request, too.',
     },

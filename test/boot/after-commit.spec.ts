@@ -72,7 +72,7 @@ describe('afterCommit of forRoot', () => {
       afterCommit(): void {}
     }
     expect(await problemsWith(Requested, { providers: [Requested] })).toEqual([
-      expect.stringMatching(/^Requested: it is made anew for each request/),
+      expect.stringMatching(/^Requested: it is created for each request/),
     ]);
     expect(await problemsWith(Unlisted)).toEqual([
       'Unlisted: no module lists it, and it has dependencies. Add Unlisted to the providers of the module that has them.',

@@ -63,8 +63,8 @@ describe('mistakes in forRoot and in @Restify are one error', () => {
       permissions: [OnceAllowed],
     });
     expect(lines).toEqual([
-      expect.stringContaining('PerRequest: it is made anew for each request'),
-      expect.stringContaining('OnceAllowed: it is made anew for each request'),
+      expect.stringContaining('PerRequest: it is created for each request'),
+      expect.stringContaining('OnceAllowed: it is created for each request'),
       expect.stringMatching(UNKNOWN),
     ]);
   });

@@ -42,7 +42,7 @@ const WHERE = "RestifyModule.forRoot('rest/v1').authentication";
 const CLASS =
   "Name a class with a method canActivate, such as AuthGuard('jwt') or guard(AuthGuard('jwt'), 'Bearer'); of a Passport strategy give the name.";
 const ONE_INSTANCE =
-  'it is made anew for each request, and this place keeps one instance. Give it the default scope; its methods get the actor, and those of permissions and guards the request, too.';
+  'it is created for each request, while this option keeps one instance. Give it the default scope; its methods get the actor, and those of permissions and guards the request, too.';
 
 describe('guards that cannot tell who asks refuse to start', () => {
   test('what is not the class of a guard, and what has no place of credentials', async () => {

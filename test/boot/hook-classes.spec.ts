@@ -125,8 +125,8 @@ describe('hooks of forRoot', () => {
       beforeWrite(): void {}
     }
     expect(await problemsWith([Transient, Requested], [Transient])).toEqual([
-      expect.stringMatching(/^Transient: it is made anew for each class that injects it/),
-      expect.stringMatching(/^Requested: it is made anew for each request/),
+      expect.stringMatching(/^Transient: it is created for each class that injects it/),
+      expect.stringMatching(/^Requested: it is created for each request/),
     ]);
   });
 

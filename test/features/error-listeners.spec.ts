@@ -288,7 +288,7 @@ describe('onError', () => {
     }
     const settings = { entities: [Intercepted], providers: [] };
     expect(await problemsOf({ ...settings, restify: { onError: Scoped } })).toEqual([
-      expect.stringMatching(/^Scoped: it is made anew for each request/),
+      expect.stringMatching(/^Scoped: it is created for each request/),
     ]);
     expect(await problemsOf({ ...settings, restify: { onError: Without as never } })).toEqual([
       'onError: Without: it has no method onError. Name a class that implements ErrorListener.',

@@ -156,7 +156,7 @@ test('a permission that turns out to be created for each request is an error at 
   };
   restify(Late, { app: 'provided', permissions: [OfRequest] });
   const starting = startApp({ entities: [Late], providers: [POLICY, OfRequest] });
-  await expect(starting).rejects.toThrow('it is made anew for each request');
+  await expect(starting).rejects.toThrow('it is created for each request');
 });
 
 test('a replacement of AllowAny decides', async () => {

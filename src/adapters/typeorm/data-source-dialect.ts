@@ -23,7 +23,7 @@ const FAMILIES: Readonly<Record<string, DialectFamily>> = {
 
 const DATA_API = {
   what: 'it sends SQL over HTTP to the Data API of Amazon, without a session, with at most 1 MiB for a result and without time zones',
-  repair: 'Use postgres or mysql with the address of the cluster: Aurora speaks their protocols.',
+  repair: 'Use postgres or mysql with the address of the cluster: Aurora uses their protocols.',
 };
 
 /** Why other types are not served, where there is more to say than that no dialect writes their SQL. */
