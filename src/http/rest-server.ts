@@ -9,6 +9,7 @@ import type { MaybePromise } from '../core/maybe-promise.js';
 import type { Actor } from '../core/schema/caller.js';
 import { COMMIT_CALLS } from '../core/schema/limits.js';
 import { servedMethod, statusOf } from '../core/schema/operation.js';
+import { servedBy } from '../core/schema/route.js';
 import type { Api, Route } from '../core/schema/route.js';
 import type { Resource } from '../core/schema/resource.js';
 import { assertParsed } from '../request/application-body.js';
@@ -332,7 +333,7 @@ export class RestServer {
     await this.sender.sendResult(exchange, async () => {
       const { context } = await this.authorizer.admit(exchange);
       const { operations, actions } = context.route;
-      const method = servedMethod(exchange.method);
+      const method = servedBy(context.route, exchange.method);
       throw method === 'OPTIONS' || operations.has(method) || actions.has(method)
         ? new NotFound()
         : new MethodNotAllowed(exchange.method);

@@ -483,6 +483,14 @@ onEachDatabase('QUERY', (database) => {
     expect([replaced.status, replaced.headers.allow]).toEqual([405, 'GET, POST, HEAD, OPTIONS']);
   });
 
+  test('of a path that no HTTP library decodes is 404, as GET', async () => {
+    for (const path of [`${THINGS}%zz/parts/`, `${THINGS}%zz/parts`]) {
+      const get = await started.client.get(path);
+      const queried = await query(path, '');
+      expect([queried.status, queried.text]).toEqual([404, get.text]);
+    }
+  });
+
   test('runs interceptors around it', async () => {
     const before = Marking.seen;
     expect((await query(WIDE, 'id__in=1&text=hidden-by-the-pipe')).json).toEqual([{ id: 1, text: 'one' }]);

@@ -168,6 +168,9 @@ export interface OptionsSpec {
   readonly pagination?: PaginationSpec;
   readonly shape?: boolean;
   readonly expandable?: readonly string[];
+  readonly expansionQueries?: boolean;
+  /** Whether lists are read by QUERY. */
+  readonly query?: boolean;
   readonly bulk?: {
     readonly operations: readonly BulkOperationName[];
     readonly max: number;

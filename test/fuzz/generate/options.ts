@@ -53,6 +53,7 @@ export function optionsFor(
       ...(random.chance(0.3) ? { conditional: { require: !('bulk' in bulk) && random.chance(0.3) } } : {}),
       ...(!isProtected && random.chance(0.4) ? { idempotency: { require: random.chance(0.2) } } : {}),
       ...(random.chance(0.12) ? { strict: true } : {}),
+      ...(random.chance(0.4) ? { query: true } : {}),
       ...(isProtected && random.chance(0.3) ? { strict: 'writes' as const } : {}),
       ...(random.chance(0.1) ? readOnlyFor(entity) : {}),
       ...(deletionOf(entity) ? trashFor(random) : {}),
@@ -178,8 +179,21 @@ function shapeFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Optio
   });
   return {
     ...(random.chance(0.4) ? { shape: true } : {}),
-    ...(expandable.length > 0 && random.chance(0.6) ? { expandable } : {}),
+    ...(expandable.length > 0 && random.chance(0.6)
+      ? { expandable, ...queriedExpansions(random, entity, expandable) }
+      : {}),
   };
+}
+
+/** Refused where no list can be expanded. */
+function queriedExpansions(
+  random: Random,
+  { relations }: EntitySpec,
+  expandable: readonly string[],
+): OptionsSpec {
+  const isList = (path: string): boolean =>
+    relations.some(({ name, kind }) => name === path.split('.')[0] && /many$/.test(kind));
+  return expandable.some(isList) && random.chance(0.6) ? { expansionQueries: true } : {};
 }
 
 function bulkFor(random: Random, entity: EntitySpec): Pick<OptionsSpec, 'bulk'> {

@@ -136,14 +136,32 @@ function shapeEntries(random: Random, { state, resource }: Listed, entries: Entr
     entries.push(['fields', random.shuffled([...keys, ...versions, ...random.some(others, 0.5)]).join(',')]);
   const omitted = random.some(options.strict ? others : [...others, 'unknown'], 0.3);
   if (options.shape && omitted.length > 0 && random.chance(0.15)) entries.push(['omit', omitted.join(',')]);
-  if (options.expandable && random.chance(0.35))
-    entries.push([
-      'expand',
-      random
-        .shuffled([...options.expandable, ...(random.chance(0.1) ? ['unknown', 'm1.unknown'] : [])])
-        .slice(0, 2)
-        .join(','),
-    ]);
+  if (!options.expandable || !random.chance(0.35)) return;
+  const chosen = random
+    .shuffled([...options.expandable, ...(random.chance(0.1) ? ['unknown', 'm1.unknown'] : [])])
+    .slice(0, 2);
+  entries.push(['expand', chosen.join(',')]);
+  if (options.expansionQueries)
+    for (const path of chosen) expansionEntries(random, { state, resource, path }, entries);
+}
+
+/** Parameters of an expanded list, which are right: those that are not have the errors of the list itself. */
+function expansionEntries(
+  random: Random,
+  { state, resource, path }: Listed & { readonly path: string },
+  entries: Entries,
+): void {
+  const relation = resource.entity.relations.find(({ name }) => name === path.split('.')[0]);
+  if (!relation || !/many$/.test(relation.kind)) return;
+  const target =
+    relation.kind === 'many-to-many'
+      ? throughOf(state, relation, { entity: resource.entity, key: '' })
+      : collectionOf(state, state.entity(relation.target));
+  if (random.chance(0.6)) entries.push([`${relation.name}.limit`, String(random.between(1, 4))]);
+  if (random.chance(0.5))
+    entries.push([`${relation.name}.ordering`, makeOrdering(random, { state, resource: target })]);
+  if (random.chance(0.2))
+    entries.push([`${relation.name}.search`, random.pick(['a', 'te', '_', '"a b"', ''])]);
 }
 
 function encode(text: string): string {

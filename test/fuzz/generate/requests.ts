@@ -1,11 +1,12 @@
 import type { Model } from '../model/answers.js';
+import type { Resource } from '../model/resources.js';
 import { keyInUrl, keyJson } from '../model/state.js';
 import type { State } from '../model/state.js';
 import type { FuzzRequest } from '../run/transport.js';
 import { toOnesOf } from '../schema.js';
 import type { EntitySpec, Json, ManySpec, RelationSpec } from '../schema.js';
 import { makeBody } from './bodies.js';
-import { makeQuery } from './queries.js';
+import { makeQuery, resourceOf } from './queries.js';
 import type { Random } from './random.js';
 
 /** The target of a request: a path and its resource. */
@@ -46,7 +47,18 @@ export function makeRequest(random: Random, model: Model, posted: Posted): FuzzR
     ...(body ? { body: body.text } : {}),
   };
   if ('Idempotency-Key' in asked.headers) posted.push(asked);
-  return asked;
+  return random.chance(0.4) ? asQuery(asked, resourceOf(model.state, target), target) : asked;
+}
+
+/** The same list by QUERY, where its model has it. */
+function asQuery(asked: FuzzRequest, resource: Resource | undefined, { kind }: Target): FuzzRequest {
+  const { query, operations } = resource?.options ?? {};
+  const isList = kind === 'collection' || kind === 'through-list' || kind === 'children';
+  const isServed = query === true && (!operations || operations.includes('list'));
+  if (!isList || !isServed || asked.method !== 'GET' || asked.body !== undefined) return asked;
+  const [path = '', body = ''] = asked.path.split(/\?(.*)/s);
+  const headers = { ...asked.headers, 'Content-Type': 'application/x-www-form-urlencoded' };
+  return { method: 'QUERY', path, headers, body };
 }
 
 /** Repeats a POST with its own or another body. */

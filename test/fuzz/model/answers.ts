@@ -87,6 +87,9 @@ export class Model {
   answer(asked: ModelRequest, given: GivenAnswer): Expected {
     const [path = '', query = ''] = asked.path.split(/\?(.*)/s);
     const route = routeOf(this.state, path);
+    // A QUERY is the GET whose query string is its body (contract 27.1).
+    if (asked.method === 'QUERY' && route?.allow.includes('QUERY') === true)
+      return this.answer({ ...asked, method: 'GET', path: `${path}?${asked.body ?? ''}` }, given);
     try {
       const answer = this.perform(asked, given, { route, parameters: new Parameters(query) });
       return this.finish(asked, route, answer);
@@ -451,7 +454,7 @@ export class Model {
     const { parameters, resource } = admitted;
     const keys = parameters.last('keys');
     const others = parameters.names.filter(
-      (name) => !['keys', 'fields', 'omit', 'expand', 'ordering'].includes(name),
+      (name) => !['keys', 'fields', 'omit', 'expand', 'ordering'].includes(name) && !name.includes('.'),
     );
     const unknown = others.filter((name) => ['nothing', 'x__gt', 'search__x'].includes(name));
     if (unknown.length > 0)
@@ -650,7 +653,15 @@ function ofOneBody({ expected }: Refusal): Refusal {
 }
 
 function shapeParameters({ options }: Pick<Resource, 'options'>): string[] {
-  return [...(options.shape ? ['fields', 'omit'] : []), ...(options.expandable ? ['expand'] : [])];
+  const expandable = options.expandable ?? [];
+  const paths = options.expansionQueries
+    ? expandable.flatMap((path) => path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.')))
+    : [];
+  return [
+    ...(options.shape ? ['fields', 'omit'] : []),
+    ...(options.expandable ? ['expand'] : []),
+    ...paths.flatMap((path) => ['limit', 'ordering', 'search'].map((name) => `${path}.${name}`)),
+  ];
 }
 
 /** Entity tags are unique for one object only (RFC 9110, 8.8.3). */

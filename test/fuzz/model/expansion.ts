@@ -7,18 +7,25 @@ import { orderOf, orderRows } from './ordering.js';
 import { represent } from './represent.js';
 import { childrenOf, collectionOf, throughOf } from './resources.js';
 import type { Resource } from './resources.js';
+import { searchRows } from './search.js';
 import type { Shape } from './shape.js';
 import { relatedRows } from './state.js';
 import type { Row, State } from './state.js';
 
 const MAX_CHILDREN = 100;
 
+/** What replaces a key or a link, and whether a list is cut. */
+interface Expanded {
+  readonly value: Json;
+  readonly isCut?: boolean;
+}
+
 /** The objects that replace a key or a link, represented as by GET; undefined if it is not expanded. */
 export function expandedValue(
   { state, actor }: ReadContext,
   { resource, row }: { readonly resource: Resource; readonly row: Row },
   { field, shape }: { readonly field: FieldView; readonly shape: Shape },
-): Json | undefined {
+): Expanded | undefined {
   const { relation } = field;
   if (!relation) return undefined;
   const target = targetOf(state, { resource, row }, relation);
@@ -30,13 +37,18 @@ export function expandedValue(
     represent(target, each, { state, actor, readable: access.readable, shape });
   if (relation.kind === 'to-one' || relation.kind === 'reverse-one') {
     const related = relatedRows(state, { entity: resource.entity, row }, relation.name)[0];
-    return related && fits(related) ? shown(related) : undefined;
+    return related && fits(related) ? { value: shown(related) } : undefined;
   }
   const context = { state, actor, readable: access.readable };
-  const order = orderOf(target, undefined, context);
-  const rows = target.rows().filter(fits);
-  if (rows.length > MAX_CHILDREN) return undefined;
-  return orderRows(target, rows, { order, context }).map(shown);
+  const { own } = shape;
+  const order = orderOf(target, own.listed('ordering'), context);
+  const searched = { resource: target, readable: access.readable };
+  const text = own.last('search') ?? '';
+  const found = searchRows({ state, actor }, searched, { rows: target.rows().filter(fits), text });
+  const rows = orderRows(target, found, { order, context });
+  const limit = own.last('limit');
+  if (limit === undefined) return rows.length > MAX_CHILDREN ? undefined : { value: rows.map(shown) };
+  return { value: rows.slice(0, Number(limit)).map(shown), isCut: rows.length > Number(limit) };
 }
 
 function targetOf(

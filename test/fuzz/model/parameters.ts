@@ -6,6 +6,14 @@ export class Parameters {
     this.entries = [...new URLSearchParams(query)];
   }
 
+  /** Those of an expanded list, by their names there. */
+  within(path: string): Parameters {
+    const own = this.entries
+      .filter(([name]) => name.startsWith(path) && !name.slice(path.length).includes('.'))
+      .map(([name, value]): [string, string] => [name.slice(path.length), value]);
+    return new Parameters(new URLSearchParams(own).toString());
+  }
+
   get names(): string[] {
     return [...new Set(this.entries.map(([name]) => name))];
   }

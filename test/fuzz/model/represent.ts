@@ -24,7 +24,10 @@ export function represent(resource: Resource, row: Row, view: View): JsonObject 
     const expanded = expansion
       ? expandedValue(view, { resource, row }, { field, shape: expansion })
       : undefined;
-    object[field.name] = expanded ?? shownValue(state, { entity: resource.entity, row }, field);
+    object[field.name] = expanded
+      ? expanded.value
+      : shownValue(state, { entity: resource.entity, row }, field);
+    if (expanded?.isCut === true) object[`${field.name}_more`] = true;
   }
   return object;
 }

@@ -20,7 +20,7 @@ export interface Route {
   readonly path: string;
 }
 
-const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'QUERY'];
 const LIST_OPERATIONS: Readonly<Record<string, OperationName>> = { GET: 'list', POST: 'create' };
 const BULK: Readonly<Record<string, BulkOperationName>> = { PATCH: 'partialUpdate', DELETE: 'destroy' };
 const OBJECT: Readonly<Record<string, OperationName>> = {
@@ -116,6 +116,12 @@ function allowOf({ options }: Resource, methods: Readonly<Record<string, Operati
     return operation !== undefined && operations.includes(operation);
   });
   if (served.length === 0) return [];
-  const all = [...served, 'OPTIONS', ...(served.includes('GET') ? ['HEAD'] : [])];
+  const isQueried = options.query === true && methods.GET === 'list' && served.includes('GET');
+  const all = [
+    ...served,
+    'OPTIONS',
+    ...(served.includes('GET') ? ['HEAD'] : []),
+    ...(isQueried ? ['QUERY'] : []),
+  ];
   return ORDER.filter((method) => all.includes(method));
 }

@@ -2,7 +2,7 @@ import type { Json } from '../schema.js';
 import { decideAll } from './access.js';
 import { fieldsOf } from './fields.js';
 import type { Readable, ReadContext } from './filters.js';
-import type { Parameters } from './parameters.js';
+import { Parameters } from './parameters.js';
 import { collectionOf, throughOf } from './resources.js';
 import type { State } from './state.js';
 
@@ -14,7 +14,16 @@ export class Shape {
     private readonly included: Tree | undefined,
     private readonly omitted: Tree,
     private readonly expanded: Tree,
+    /** Of all expanded lists; empty where they take none. */
+    private readonly parameters: Parameters,
+    /** The path to these objects: `question.`. */
+    private readonly path: string,
   ) {}
+
+  /** The parameters of this list, which is expanded. */
+  get own(): Parameters {
+    return this.parameters.within(this.path);
+  }
 
   shows(name: string): boolean {
     const isOmitted = this.omitted.get(name)?.size === 0;
@@ -38,6 +47,8 @@ export class Shape {
       included && included.size > 0 ? included : undefined,
       this.omitted.get(name) ?? new Map<string, Tree>(),
       expanded,
+      this.parameters,
+      `${this.path}${name}.`,
     );
   }
 }
@@ -85,6 +96,8 @@ export function shapeOf(sight: ReadContext, resource: Readable, parameters: Para
     included.length > 0 ? treeOf(included) : undefined,
     treeOf(omitted),
     treeOf(expanded),
+    options.expansionQueries ? parameters : new Parameters(''),
+    '',
   );
   const refused = refusedPaths(sight, resource, { shape, prefix: '', expandable: options.expandable ?? [] });
   if (refused.length > 0)

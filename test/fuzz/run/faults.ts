@@ -42,6 +42,18 @@ const FAULTS: readonly Fault[] = [
     replacement: 'many ? objects.slice(1).map(({ body }) => body)',
   },
   {
+    name: 'limit: an expanded list has one object more',
+    file: 'src/features/field-selection/expand-relations.ts',
+    search: 'found.slice(0, limit)',
+    replacement: 'found.slice(0, limit === undefined ? undefined : limit + 1)',
+  },
+  {
+    name: 'query: the body of a QUERY is not read',
+    file: 'src/request/query-input.ts',
+    search: ': { text: body.text };',
+    replacement: ": { text: '' };",
+  },
+  {
     name: 'bulk: one object more than the limit is written',
     file: 'src/features/bulk/batch.ts',
     search: 'if (count > max) throw InvalidInput.ofNoField(`Ensure this',
