@@ -215,6 +215,7 @@ class Headed extends Numbered {}
         expect(visitor.url).toBe('/rest/v1/long/all/?votes__range=3,4');
         expect((await visitor.column('ID')).slice(0, 3)).toEqual(['4', '5', '14']);
         await visitor.click('link', /^Remove the filter/);
+        await page.getByText('Filters', { exact: true }).click();
         await page.getByLabel('Comparison').selectOption({ label: 'is one of' });
         await page.getByLabel('Value').fill('1,9');
         await page.getByRole('button', { name: 'Add as alternative (or)' }).click();

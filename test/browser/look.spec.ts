@@ -107,6 +107,7 @@ const CHOICES = '/rest/v1/polls/choice/';
       await page.goForward();
       await visitor.settle();
       expect((await visitor.column('Votes')).slice(0, 1)).toEqual(['8']);
+      await page.getByText('Filters').click();
       await page.getByLabel('Field').selectOption({ label: 'Question' });
       await page.getByRole('combobox', { name: 'Value' }).focus();
       await page.getByRole('option', { name: 'Which day suits?' }).click();

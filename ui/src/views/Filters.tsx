@@ -11,6 +11,7 @@ import { usePage } from './context.js';
 import { activeFilters, filtersByField, labelOfField, labelOfLookup, withFilters } from './filter-state.js';
 import { FilterValue } from './FilterValue.js';
 import { Link } from './Link.js';
+import { Menu } from './Menu.js';
 
 interface FiltersProps {
   readonly description: RouteDescription;
@@ -22,13 +23,14 @@ export function Filters({ description }: FiltersProps): JSX.Element {
   const active = activeFilters(description, url);
   return (
     <>
-      <details key={pathOf(url)} class="menu wide">
-        <summary>{text('filters')}</summary>
-        <FilterForm description={description} />
-        {description.groups !== undefined && (
-          <GroupForm description={description} parameter={description.groups} />
-        )}
-      </details>
+      <Menu key={pathOf(url)} label={text('filters')} isWide>
+        <div>
+          <FilterForm description={description} />
+          {description.groups !== undefined && (
+            <GroupForm description={description} parameter={description.groups} />
+          )}
+        </div>
+      </Menu>
       {active.length > 0 && (
         <ul class="chips" aria-label={text('filters')}>
           {active.map(({ name, label }) => (

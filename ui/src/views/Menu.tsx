@@ -4,10 +4,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 interface MenuProps {
   readonly label: string;
   readonly children: ComponentChildren;
+  /** For forms, whose lists of choices reach over its border. */
+  readonly isWide?: boolean;
 }
 
 /** A box that opens over the page, and is closed by Escape and by a click elsewhere. */
-export function Menu({ label, children }: MenuProps): JSX.Element {
+export function Menu({ label, children, isWide = false }: MenuProps): JSX.Element {
   const menu = useRef<HTMLDetailsElement>(null);
   const [isOpen, setIsOpen] = useState(false);
   useEffect(() => {
@@ -33,7 +35,7 @@ export function Menu({ label, children }: MenuProps): JSX.Element {
   return (
     <details
       ref={menu}
-      class="menu"
+      class={isWide ? 'menu wide' : 'menu'}
       onToggle={(event) => {
         setIsOpen(event.currentTarget.open);
       }}
