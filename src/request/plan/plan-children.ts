@@ -213,6 +213,7 @@ async function planChanges(
   { updating, plans }: Changing,
 ): Promise<readonly PlannedStep[]> {
   const { resource, scope } = updating;
+  const below = conditionBelow(relation);
   const fields = isOne ? [] : keyFieldsOf(resource);
   const seen = new Set<string>();
   const steps = await planEach(update, async (item): Promise<PlannedStep> => {
@@ -236,12 +237,21 @@ async function planChanges(
         ...plan,
         errors,
         pending,
-        where: conjunction([plan.where, belongsTo(relation, parent ?? [])]),
+        where: conjunction([below(parent), plan.where]),
         fixed: columnsBelow(relation, parent ?? []),
       }),
     };
   });
   return steps;
+}
+
+/** The rows of a parent: the same object for all of them, so that one statement selects several. */
+function conditionBelow(relation: OneToManyRelation): (parent: ParentValues | undefined) => Condition {
+  let known: { readonly parent: ParentValues | undefined; readonly rows: Condition } | undefined;
+  return (parent) => {
+    if (known?.parent !== parent || !known) known = { parent, rows: belongsTo(relation, parent ?? []) };
+    return known.rows;
+  };
 }
 
 function nameOf(fields: readonly KeyField[]): string {
@@ -259,6 +269,7 @@ function planDeletions(
   }: { readonly deleting: RestContext; readonly plans: ChildPlans; readonly updated: readonly PlannedStep[] },
 ): readonly PlannedStep[] {
   const { resource, scope } = deleting;
+  const below = conditionBelow(relation);
   const changed = new Set(updated.map(({ key }) => key));
   const planOne = (where: Condition, texts: Pick<PlannedStep, 'missing' | 'item'>): PlannedStep => {
     const plan = plans.delete(deleting, where);
@@ -266,7 +277,7 @@ function planDeletions(
       ...texts,
       stepBelow: (parent) => ({
         ...plan,
-        where: conjunction([plan.where, belongsTo(relation, parent ?? [])]),
+        where: conjunction([below(parent), plan.where]),
       }),
     };
   };

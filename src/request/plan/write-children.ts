@@ -74,18 +74,12 @@ export class FieldChildren {
     adapter: RelatedRows,
   ): Promise<FieldErrors> {
     const parent = identity && (await this.parentValues(identity, { adapter }));
-    const steps = ORDER.flatMap((verb) => this.stepsOf(verb, parent, entity));
-    if (steps.length === 0) return emptyFieldErrors();
-    const found = await adapter.checkAll({ kind: 'batch', steps, skipsMissing: false });
-    let at = 0;
-    const byVerb = new Map(
-      ORDER.map((verb) => {
-        const [from, count] = [at, this.steps[verb].length];
-        at += count;
-        const own = [...found].filter(([index]) => index >= from && index < from + count);
-        return [verb, new Map(own.map(([index, errors]) => [index - from, errors]))] as const;
-      }),
-    );
+    const byVerb = new Map<NestedVerb, ReadonlyMap<number, BulkStepError>>();
+    for (const verb of ORDER) {
+      const steps = this.stepsOf(verb, parent, entity);
+      if (steps.length > 0)
+        byVerb.set(verb, await adapter.checkAll({ kind: 'batch', steps, skipsMissing: false }));
+    }
     return this.errorsOf(byVerb);
   }
 

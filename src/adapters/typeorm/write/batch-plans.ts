@@ -1,3 +1,4 @@
+import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type {
   BatchPlan,
@@ -11,7 +12,8 @@ import type {
 import { MISSING } from './batch-steps.js';
 import type { StepOutcome } from './batch-steps.js';
 import { identityOfRow } from './recorded-writes.js';
-import type { PreparableWrite } from './row-writer.js';
+import { hasErrors, NO_ERRORS } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite } from './row-writer.js';
 
 export function referencedValue(
   { column, step, from }: StepReference,
@@ -27,6 +29,32 @@ export function referencedValue(
 }
 
 export type BatchStep = BatchPlan['steps'][number];
+
+/** Whether all of the rows are new: their errors are known without any lookup. */
+export function isOfNewRows({ steps }: BatchPlan): boolean {
+  return steps.every(({ kind }) => kind === 'create' || kind === 'refused');
+}
+
+export type Checked = Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>;
+
+/** What is wrong with one step, if it can be known before it is written. */
+export async function checkStep(
+  step: PreparableWrite<StepOutcome>,
+  {
+    plan,
+    locked,
+    runner,
+  }: { readonly plan: BatchStep | undefined; readonly locked: LockedRows; readonly runner: QueryRunner },
+): Promise<Checked> {
+  if (hasErrors(step.errors)) return { errors: step.errors, missing: false };
+  const isFound = plan?.kind === 'update' || plan?.kind === 'delete' ? locked.get(plan) : undefined;
+  const known = isFound === undefined ? undefined : { errors: NO_ERRORS, missing: !isFound };
+  if (known && plan?.kind === 'delete') return known;
+  const prepared = await step.prepare(runner);
+  // Nothing but the statement that writes it sees the row.
+  if (known && prepared.check && plan?.kind === 'update' && plan.keys.length === 0) return known;
+  return prepared.check ? prepared.check() : prepared;
+}
 
 export function keysOf(step: BatchStep): CreatePlan['keys'] {
   if (step.kind === 'create') return step.keys;

@@ -28,19 +28,21 @@ import {
   writeEach,
 } from './batch-steps.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { hasErrors, NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {
   changedRow,
+  checkStep,
   createdRow,
   deletionsIn,
+  isOfNewRows,
   keysOf,
   lockedPlans,
   mapped,
   referencedValue,
   requesterOf,
 } from './batch-plans.js';
-import type { LockedRows } from './batch-plans.js';
+import type { Checked, LockedRows } from './batch-plans.js';
 import type { StepOutcome } from './batch-steps.js';
 
 /** What a transaction has done, to locate an error of the database. */
@@ -98,8 +100,7 @@ export class BatchWriter {
     const rows = new Map<number, Row>();
     const steps = await this.prepareSteps(plan, locked, rows);
     // The errors of a new row are known without any lookup.
-    if (plan.steps.every(({ kind }) => kind === 'create' || kind === 'refused'))
-      throwStepErrors(steps.map(({ errors }) => errors));
+    if (isOfNewRows(plan)) throwStepErrors(steps.map(({ errors }) => errors));
     const upserts = plan.steps.some(({ kind }) => kind === 'upsert');
     for (let further = 0; ; further++) {
       const progress: Progress = { current: undefined, isWritten: false };
@@ -135,21 +136,21 @@ export class BatchWriter {
     }
   }
 
-  /** The errors of the steps that are known before any of them is written. */
+  /** The errors of the steps that are known before any of them is written, in the joined transaction. */
   async check(plan: BatchPlan): Promise<ReadonlyMap<number, BulkStepError>> {
     const locked: LockedRows = new Map();
     const steps = await this.prepareSteps(plan, locked);
-    return this.parts.tools.connections.transact(async (runner) => {
-      await this.lockAll(plan, locked, runner);
-      const prepared: PreparedWrite<StepOutcome>[] = [];
-      for await (const step of inSlices(steps))
-        prepared.push(
-          hasErrors(step.errors)
-            ? { ...notFound(MISSING), errors: step.errors, missing: false }
-            : await step.prepare(runner),
-        );
-      return failedSteps(stepErrorsOf(await checkAll(prepared), plan));
-    }, requesterOf(plan));
+    if (isOfNewRows(plan)) return failedSteps(steps.map(({ errors }) => errors));
+    const { connections } = this.parts.tools;
+    const check = async (runner: QueryRunner): Promise<ReadonlyMap<number, BulkStepError>> => {
+      if (plan.steps.length > 1) await this.lockEach(plan, locked, runner);
+      const found: Checked[] = [];
+      for await (const [index, step] of inSlices(steps.entries()))
+        found.push(await checkStep(step, { plan: plan.steps[index], locked, runner }));
+      return failedSteps(stepErrorsOf(found, plan));
+    };
+    const joined = connections.joined.current;
+    return joined ? check(joined.session) : connections.transact(check, requesterOf(plan));
   }
 
   private translateCommitError(error: unknown, plan: BatchPlan): Promise<unknown> {
@@ -240,17 +241,24 @@ export class BatchWriter {
    * Locks the rows before the first read of the transaction. Under snapshot isolation, a row whose lock was waited for
    * would otherwise be written as it was before.
    */
-  private async lockAll({ steps }: BatchPlan, locked: LockedRows, runner: QueryRunner): Promise<void> {
+  private async lockAll(plan: BatchPlan, locked: LockedRows, runner: QueryRunner): Promise<void> {
     locked.clear();
-    if (this.parts.tools.dialect.lockRow === '' || steps.length < 2) return;
+    if (this.parts.tools.dialect.lockRow === '' || plan.steps.length < 2) return;
+    await this.lockEach(plan, locked, runner);
+  }
+
+  /** Locks the rows by one statement, where the database has locks, and finds which of them exist. */
+  private async lockEach({ steps }: BatchPlan, locked: LockedRows, runner: QueryRunner): Promise<void> {
+    const { tables, dialect } = this.parts.tools;
     // Writers of a tree lock the whole tree before any row of it.
     const plans = steps
       .flatMap(lockedPlans)
-      .filter(({ resource }) => this.parts.tools.tables.of(resource).metadata.treeType === undefined);
+      .filter(({ resource }) => tables.of(resource).metadata.treeType === undefined);
     const [first] = plans;
     const exist = first && (await lockTogether(plans, this.parts.toolsOf(first.resource), runner));
     for (const [index, plan] of plans.entries()) locked.set(plan, exist?.[index]);
-    if (!exist) for (const plan of inLockOrder(plans)) await this.isFound(plan, runner);
+    if (!exist && dialect.lockRow !== '')
+      for (const plan of inLockOrder(plans)) await this.isFound(plan, runner);
   }
 
   /** Locks the row. */
