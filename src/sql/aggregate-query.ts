@@ -19,7 +19,7 @@ export interface AggregateStatement extends Statement {
   readonly totals: { readonly count: number | undefined; readonly least: number | undefined };
 }
 
-/** The number of rows of each group. */
+/** The number of rows of each group, where small ones are left out. */
 const SIZE = 'n';
 const GROUPS = 'restify_groups';
 
@@ -66,7 +66,7 @@ export function groupTotals(plan: AggregatePlan, dialect: Dialect, tables: Table
   const grouped = groupedRows(plan, [...keys, ...measures], scope);
   const found = foundGroups(plan, { measures, table: GROUPS }, scope);
   return scope.complete(
-    `WITH ${GROUPS} AS (${grouped}) SELECT (SELECT count(*) FROM ${found}) AS c0, (SELECT MIN(${SIZE}) FROM ${GROUPS}) AS c1`,
+    `WITH ${GROUPS} AS (${grouped}) SELECT (SELECT count(*) FROM ${found}) AS c0, ${plan.minGroup === undefined ? 'NULL' : `(SELECT MIN(${SIZE}) FROM ${GROUPS})`} AS c1`,
   );
 }
 
@@ -75,10 +75,14 @@ interface Parts {
   readonly measures: readonly Part[];
 }
 
-function groupedRows({ list, groups }: AggregatePlan, parts: readonly Part[], scope: Scope): string {
+function groupedRows(
+  { list, groups, minGroup }: AggregatePlan,
+  parts: readonly Part[],
+  scope: Scope,
+): string {
   const selected = [
     ...parts.flatMap(({ inner, names }) => inner.map((sql, index) => `${sql} AS ${names[index] ?? ''}`)),
-    `count(*) AS ${SIZE}`,
+    ...(minGroup === undefined ? [] : [`count(*) AS ${SIZE}`]),
   ];
   const condition = compileWhere(list.where, scope, []);
   const where = condition === TRUE ? '' : ` WHERE ${condition}`;

@@ -40,6 +40,11 @@ export function processZone(): ZoneOffsets {
   return known;
 }
 
+/** Whether its clock is always that of UTC. */
+export function isAtUtc({ first, changes }: ZoneOffsets): boolean {
+  return first === 0 && changes.length === 0;
+}
+
 /** A zone that is always so many seconds east of UTC. */
 export function fixedZone(offset: number): ZoneOffsets {
   return { name: '', first: offset, changes: [] };

@@ -23,7 +23,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import { parseCompared, parseText } from '../../core/values/parse-text.js';
 import { invalid, valid } from '../../core/values/parse-result.js';
 import type { Outcome } from '../../core/values/parse-result.js';
-import { findZone } from '../../core/values/time-zones.js';
+import { findZone, isAtUtc } from '../../core/values/time-zones.js';
 import type { ZoneOffsets } from '../../core/values/time-zones.js';
 
 /** A group of the request, with its name in the response. */
@@ -166,7 +166,7 @@ class AggregateParser {
     if (name === '') return undefined;
     const zone = findZone(name);
     if (!zone) this.refuse(this.names.tz, () => `There is no such time zone: "${name.slice(0, MAX_NAME)}".`);
-    return zone && zone.first === 0 && zone.changes.length === 0 ? undefined : zone;
+    return zone && isAtUtc(zone) ? undefined : zone;
   }
 
   private parseGroup(

@@ -63,16 +63,39 @@ function clockText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-export const FIRST_CLOCK = `${ZONE_YEARS.from}-01-01 00:00:00`;
-export const END_CLOCK = `${ZONE_YEARS.to}-01-01 00:00:00`;
+interface OffsetSearch {
+  /** The condition for what is before a time on the clock. */
+  readonly isBefore: (clock: string) => string;
+  /** The SQL of an offset. Default: the number of seconds. */
+  readonly write?: (seconds: number) => string;
+}
 
-/** The offset in seconds of a clock: a binary search by nested CASE. `isBefore` is the condition for what is before a time on it. */
-export function offsetSql({ first, changes }: ZoneOffsets, isBefore: (clock: string) => string): string {
+const FIRST = Date.UTC(ZONE_YEARS.from, 0, 1) / 1000;
+const END = Date.UTC(ZONE_YEARS.to, 0, 1) / 1000;
+/** Most instants are of these years, which are found by fewer comparisons. */
+const OFTEN = { from: Date.UTC(2010, 0, 1) / 1000, to: Date.UTC(2035, 0, 1) / 1000, weight: 20 } as const;
+
+/** The offset of a clock, NULL outside of the years of the zone: a search by nested CASE. */
+export function offsetSql(
+  { first, changes }: ZoneOffsets,
+  { isBefore, write = String }: OffsetSearch,
+): string {
+  if (changes.length === 0) return write(first);
+  const bounds = [FIRST, ...changes.map(({ at }) => at), END];
+  const leaves = ['NULL', ...[first, ...changes.map(({ offset }) => offset)].map(write), 'NULL'];
   const search = (low: number, high: number): string => {
-    if (low === high) return String(low === 0 ? first : changes[low - 1]?.offset);
-    const middle = Math.floor((low + high) / 2);
-    const bound = clockText(changes[middle]?.at ?? 0);
-    return `CASE WHEN ${isBefore(bound)} THEN ${search(low, middle)} ELSE ${search(middle + 1, high)} END`;
+    if (low === high) return leaves[low] ?? 'NULL';
+    const middle = middleOf(bounds, low, high);
+    return `CASE WHEN ${isBefore(clockText(bounds[middle] ?? 0))} THEN ${search(low, middle)} ELSE ${search(middle + 1, high)} END`;
   };
-  return search(0, changes.length);
+  return search(0, bounds.length);
+}
+
+/** The bound from `low` on, before `high`, that has half of the weight before it. */
+function middleOf(bounds: readonly number[], low: number, high: number): number {
+  const weights = bounds.slice(low, high).map((at) => (at >= OFTEN.from && at < OFTEN.to ? OFTEN.weight : 1));
+  const half = weights.reduce((sum, weight) => sum + weight, 0) / 2;
+  let sum = 0;
+  const index = weights.findIndex((weight) => (sum += weight) >= half);
+  return low + Math.max(0, index);
 }

@@ -1,8 +1,7 @@
 import type { TimeUnit } from '../../core/query/aggregate.js';
 import type { DataType } from '../../core/schema/data-type.js';
-import { fixedZone, processZone, shiftBetween, UTC_ZONE } from '../../core/values/time-zones.js';
-import type { ZoneOffsets } from '../../core/values/time-zones.js';
-import { END_CLOCK, FIRST_CLOCK, groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
+import { fixedZone, isAtUtc, processZone, shiftBetween, UTC_ZONE } from '../../core/values/time-zones.js';
+import { groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
 import type { AggregateSyntax, SyntaxBucket } from './aggregate-syntax.js';
 import type { WallZone } from './local-time.js';
 
@@ -44,21 +43,14 @@ function bucketOf(
 ): readonly string[] {
   if (type.kind !== 'datetime') return [beginOf(unit, column)];
   const { shift, offset } = shiftBetween(wall === 'local' ? processZone() : fixedZone(wall * 60), zone);
-  const isBefore = (bound: string): string => `${column} < '${bound}'`;
-  const local = shiftedBegin(unit, column, { shift, isBefore });
-  return unit === 'hour' ? [local, offsetSql(offset, isBefore)] : [local];
-}
-
-interface Shifted {
-  readonly shift: ZoneOffsets;
-  readonly isBefore: (bound: string) => string;
-}
-
-function shiftedBegin(unit: TimeUnit, column: string, { shift, isBefore }: Shifted): string {
-  const by = (seconds: string): string => beginOf(unit, `(${column} + INTERVAL (${seconds}) SECOND)`);
-  if (shift.changes.length === 0) return shift.first === 0 ? beginOf(unit, column) : by(String(shift.first));
-  const isKnown = `${column} >= '${FIRST_CLOCK}' AND ${isBefore(END_CLOCK)}`;
-  return `CASE WHEN ${isKnown} THEN ${by(offsetSql(shift, isBefore))} WHEN ${column} IS NOT NULL THEN '${INEXACT}' END`;
+  const isBefore = (bound: string): string => `${column} < TIMESTAMP'${bound}'`;
+  const by = offsetSql(shift, { isBefore });
+  const begin = beginOf(unit, isAtUtc(shift) ? column : `(${column} + INTERVAL (${by}) SECOND)`);
+  const local =
+    shift.changes.length === 0
+      ? begin
+      : `COALESCE(${begin}, CASE WHEN ${column} IS NOT NULL THEN '${INEXACT}' END)`;
+  return unit === 'hour' ? [local, offsetSql(offset, { isBefore })] : [local];
 }
 
 function beginOf(unit: TimeUnit, clock: string): string {

@@ -1,8 +1,7 @@
 import type { TimeUnit } from '../../core/query/aggregate.js';
 import type { DataType } from '../../core/schema/data-type.js';
-import { processZone, shiftBetween, UTC_ZONE } from '../../core/values/time-zones.js';
-import type { ZoneOffsets } from '../../core/values/time-zones.js';
-import { END_CLOCK, FIRST_CLOCK, groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
+import { isAtUtc, processZone, shiftBetween, UTC_ZONE } from '../../core/values/time-zones.js';
+import { groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
 import type { AggregateSyntax, SyntaxBucket } from './aggregate-syntax.js';
 
 /** @param read as in `Dialect`. */
@@ -39,16 +38,13 @@ function bucket(column: string, type: DataType, { unit, zone = UTC_ZONE }: Synta
   const clock = type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column;
   const { shift, offset } = shiftBetween(type.zoned ? UTC_ZONE : processZone(), zone);
   const isBefore = (bound: string): string => `${clock} < TIMESTAMP '${bound}'`;
-  const local = truncated(unit, shifted(clock, shift, isBefore));
-  return unit === 'hour' ? [local, offsetSql(offset, isBefore)] : [local];
-}
-
-function shifted(clock: string, shift: ZoneOffsets, isBefore: (bound: string) => string): string {
-  if (shift.changes.length === 0)
-    return shift.first === 0 ? clock : `${clock} + INTERVAL '${shift.first} seconds'`;
-  const isKnown = `${clock} >= TIMESTAMP '${FIRST_CLOCK}' AND ${isBefore(END_CLOCK)}`;
-  const local = `${clock} + (${offsetSql(shift, isBefore)}) * INTERVAL '1 second'`;
-  return `CASE WHEN ${isKnown} THEN ${local} WHEN ${clock} IS NOT NULL THEN TIMESTAMP 'infinity' END`;
+  const by = offsetSql(shift, { isBefore, write: (seconds) => `INTERVAL '${seconds} seconds'` });
+  const begin = truncated(unit, isAtUtc(shift) ? clock : `${clock} + ${by}`);
+  const local =
+    shift.changes.length === 0
+      ? begin
+      : `COALESCE(${begin}, CASE WHEN ${clock} IS NOT NULL THEN TIMESTAMP 'infinity' END)`;
+  return unit === 'hour' ? [local, offsetSql(offset, { isBefore })] : [local];
 }
 
 function truncated(unit: TimeUnit, clock: string): string {

@@ -1,6 +1,6 @@
 import type { TimeUnit } from '../../core/query/aggregate.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
-import { END_CLOCK, FIRST_CLOCK, groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
+import { groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
 import type { AggregateSyntax, SyntaxBucket } from './aggregate-syntax.js';
 
 /** Decimals of a column that does not say how many it has. */
@@ -119,11 +119,9 @@ function bucket(column: string, type: DataType, { unit, zone }: SyntaxBucket): r
     return [known(begin, column), ...(unit === 'hour' ? ['0'] : [])];
   }
   const isBefore = (clock: string): string => `${column} < '${clock}'`;
-  const offset = offsetSql(zone, isBefore);
-  const begin = beginOf(column, unit, `, (${offset}) || ' seconds'`);
-  const isKnown = `${column} >= '${FIRST_CLOCK}' AND ${isBefore(END_CLOCK)}`;
-  const inside = `CASE WHEN ${isKnown} THEN ${begin} END`;
-  return [known(inside, column), ...(unit === 'hour' ? [offset] : [])];
+  const shift = offsetSql(zone, { isBefore, write: (seconds) => `'${seconds} seconds'` });
+  const begin = known(beginOf(column, unit, `, ${shift}`), column);
+  return unit === 'hour' ? [begin, offsetSql(zone, { isBefore })] : [begin];
 }
 
 function known(begin: string, column: string): string {
