@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import {
   API_PAGE,
+  completeExamples,
   DECISION,
   DECISIONS,
   joinDecisions,
@@ -89,20 +90,28 @@ function describeExports() {
 
 /** Every page as Markdown, a list of them, and the text of all but the internal ones, for readers that take texts: https://llmstxt.org. */
 function writeTexts(documents) {
-  const { title, groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
-  const lines = [`# ${title}`, ''];
+  const { title, about, groups } = navigationOf(readFileSync(join(root, 'README.md'), 'utf8'));
+  const texts = new Map([...documents].map(([path, text]) => [path, completeExamples(text)]));
+  const lines = [
+    `# ${title}`,
+    '',
+    `> ${about}`,
+    '',
+    'llms-full.txt has the text of all pages but the internal ones.',
+    '',
+  ];
   const whole = [];
   for (const { text, items } of groups) {
     lines.push(`## ${text}`, '');
-    for (const { text: name, path, about } of items) {
-      lines.push(`- [${name}](${path})${about === '' ? '' : `: ${about}`}`);
-      if (text !== 'Internals') whole.push(documents.get(path));
+    for (const { text: name, path, about: note } of items) {
+      lines.push(`- [${name}](${path})${note === '' ? '' : `: ${note}`}`);
+      if (text !== 'Internals') whole.push(texts.get(path));
     }
     lines.push('');
   }
   write(join(out, 'llms.txt'), lines.join('\n'));
   write(join(out, 'llms-full.txt'), whole.join('\n\n'));
-  for (const [path, text] of documents) write(join(out, path), text);
+  for (const [path, text] of texts) write(join(out, path), text);
 }
 
 function verifyNavigation() {

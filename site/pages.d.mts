@@ -10,5 +10,6 @@ export const EVERYDAY_WORDS: number;
 export function countWords(text: string): number;
 export function navigationOf(readme: string): {
   readonly title: string;
+  readonly about: string;
   readonly groups: readonly { readonly text: string; readonly items: readonly Page[] }[];
 };

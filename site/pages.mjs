@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { scaffoldingOf } from './scaffolding.mjs';
+import { scaffoldingOf, wholeExample } from './scaffolding.mjs';
 
 const { repository, branch } = JSON.parse(
   readFileSync(fileURLToPath(new URL('../scripts/publication.json', import.meta.url)), 'utf8'),
@@ -69,6 +69,14 @@ export function nameExamples(text, isRead) {
   );
 }
 
+/** The text for readers without tabs, such as programs: each example is a whole file. */
+export function completeExamples(text) {
+  return text.replace(
+    /^(```ts\n\/\/ (?:example|refused): \S+\n)([^]*?)^```/gm,
+    (_, head, code) => `${head}${wholeExample(code.trimEnd())}\n\`\`\``,
+  );
+}
+
 /** Commands for one version or another, one block behind the other, each with a comment in its first line, are tabs. */
 function joinCommands(text) {
   return text.replace(/(?:^```sh\n# [^\n]+\n(?:(?!```)[^\n]*\n)+```\n\n?){2,}/gm, (blocks) => {
@@ -102,9 +110,10 @@ function outsideOfCode(text, change) {
     .join('');
 }
 
-/** The title of the site, and its pages: the list of documents in README.md, with the reference of all exports. */
+/** The title of the site, its first sentences, and its pages: the list of documents in README.md, with the reference of all exports. */
 export function navigationOf(readme) {
   const title = /^# (.*)$/m.exec(readme)?.[1] ?? '';
+  const about = /^# .*\n\n([^]*?)\n\n/.exec(readme)?.[1]?.replace(/\s+/g, ' ') ?? '';
   const list = readme.slice(readme.indexOf('\n## Documentation'));
   const groups = [...list.matchAll(/^\*\*(.+)\*\*\n\n((?:- .*\n(?: {2}.*\n)*)+)/gm)].map(
     ([, text, items]) => ({
@@ -115,7 +124,7 @@ export function navigationOf(readme) {
   groups
     .find(({ text }) => text === 'Reference')
     ?.items.unshift({ text: 'API reference', path: API_PAGE, about: 'each export of the package' });
-  return { title, groups };
+  return { title, about, groups };
 }
 
 /** An item names one page with what it is about, or several pages. */
