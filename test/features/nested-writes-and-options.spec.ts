@@ -79,11 +79,19 @@ class Task {
   @IsDefined()
   plan: Relation<Plan>;
   @ManyToMany(() => Label) @JoinTable({ name: 'nested_task_label' }) labels: Relation<Label[]>;
+  @ManyToOne(() => Aide, { nullable: true }) aide: Relation<Aide> | null;
 
   @BeforeInsert()
   hear(): void {
     this.heard = 'by a listener';
   }
+}
+
+@Restify({ app: 'work', trash: true })
+@Entity('nested_aide')
+class Aide {
+  @PrimaryColumn({ type: 'int' }) id: number;
+  @DeleteDateColumn({ precision: 3 }) gone: Date | null;
 }
 
 @Restify('work')
@@ -168,7 +176,7 @@ onEachDatabase('objects in bodies, beside other options,', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
-      entities: [Plan, Task, Label, House, Owner, Room, Topic, IdempotencyRecord],
+      entities: [Plan, Task, Aide, Label, House, Owner, Room, Topic, IdempotencyRecord],
       controllers: [TaskController, TopicController],
       database,
       undescribed: [500],
@@ -179,7 +187,7 @@ onEachDatabase('objects in bodies, beside other options,', (database) => {
     committed.length = 0;
     const { dataSource } = started;
     await dataSource.query('DELETE FROM nested_task_label');
-    for (const entity of [Task, Plan, Label, Room, House, Owner])
+    for (const entity of [Task, Aide, Plan, Label, Room, House, Owner])
       await dataSource.createQueryBuilder().delete().from(entity).execute();
     await dataSource.getRepository(Label).insert([{ word: 'a' }, { word: 'b' }]);
   });
@@ -270,6 +278,31 @@ onEachDatabase('objects in bodies, beside other options,', (database) => {
     const refused = await client.patch(url, { tasks: { update: [{ id: ids[0], labels: ['z'] }] } });
     expect(refused.json).toEqual({
       tasks: { update: [{ labels: ['Item 0: Invalid pk "z" - object does not exist.'] }] },
+    });
+  });
+
+  test('a key of theirs that has been deleted since may be sent back', async () => {
+    const { client } = started;
+    await started.dataSource.getRepository(Aide).insert([{ id: 1 }, { id: 2 }]);
+    const { url, ids } = await create({ name: 'p', tasks: [{ name: 'one', aide: 1 }, { name: 'two' }] });
+    await started.dataSource.getRepository(Aide).softDelete([1, 2]);
+    const send = (aide: number): Promise<Answer> =>
+      client.patch(url, {
+        tasks: {
+          update: [
+            { id: ids[1], name: 'new' },
+            { id: ids[0], name: 'first', aide },
+          ],
+        },
+      });
+    expect(await send(2)).toMatchObject({
+      status: 400,
+      json: { tasks: { update: [{}, { aide: ['Invalid pk "2" - object does not exist.'] }] } },
+    });
+    expect((await send(1)).status).toBe(200);
+    expect((await client.get(`/rest/v1/work/task/${ids[0]}/`)).json).toMatchObject({
+      name: 'first',
+      aide: 1,
     });
   });
 

@@ -213,6 +213,8 @@ export interface Recording {
 
 /** The operations of the adapter on rows that belong to a written one. */
 export interface RelatedRows {
+  read(plan: RetrievePlan, output: 'rows'): Promise<Row | undefined>;
+  exists(plan: ExistsPlan): Promise<boolean>;
   checkAll(plan: BatchPlan): Promise<ReadonlyMap<number, BulkStepError>>;
   read(plan: ParentPlan): Promise<ParentValues | undefined>;
   related(plan: RelatedPlan): Promise<readonly { readonly row: Row }[]>;

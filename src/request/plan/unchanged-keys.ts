@@ -4,10 +4,13 @@ import type { DataAdapter } from '../../core/data-adapter.js';
 import { InvalidInput } from '../../core/errors/http-exceptions.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
-import type { KeyCheck, UpdatePlan } from '../../core/query/plan.js';
+import type { KeyCheck, RelatedRows, UpdatePlan } from '../../core/query/plan.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import { toFieldValues, valueAt, withoutValue } from '../../core/values/duplicate-references.js';
 import { keyRepresentation } from '../../core/values/keys.js';
+
+/** Reads rows of any model. */
+type StoredRows = Pick<RelatedRows, 'read' | 'exists'>;
 
 /** Writes a change; once more without unchanged keys of deleted objects, where these are an error. Throws the errors of a write. */
 export async function writeChange(
@@ -31,7 +34,7 @@ export async function writeChange(
 export async function leaveUnchangedKeys(
   plan: UpdatePlan,
   errors: FieldErrors,
-  adapter: DataAdapter,
+  adapter: StoredRows,
 ): Promise<UpdatePlan | undefined> {
   const wrong = plan.keys.filter(
     ({ forbidden, path, relation }) =>
@@ -55,7 +58,7 @@ export async function leaveUnchangedKeys(
 }
 
 /** Whether the object of a key is deleted, and would be visible to the caller if it were not. */
-async function isDeleted({ relation, where }: KeyCheck, adapter: DataAdapter): Promise<boolean> {
+async function isDeleted({ relation, where }: KeyCheck, adapter: StoredRows): Promise<boolean> {
   const { trash } = resourceOf(relation.target);
   return trash !== undefined && adapter.exists({ resource: trash.only, where, forWriting: true });
 }

@@ -9,6 +9,7 @@ import type {
   ParentValues,
   PendingParent,
   RelatedRows,
+  UpdatePlan,
   WrittenIn,
 } from '../../core/query/plan.js';
 import { NESTED_VERBS } from '../../core/schema/field.js';
@@ -17,6 +18,7 @@ import type { Resource } from '../../core/schema/resource.js';
 import type { NestedBody } from '../../core/values/nested-body.js';
 import { itemError } from '../../core/values/related-keys.js';
 import { keyCondition } from './row-conditions.js';
+import { leaveUnchangedKeys } from './unchanged-keys.js';
 import { PairsChanged } from './write-with-pairs.js';
 
 type Step = BatchPlan['steps'][number];
@@ -46,6 +48,9 @@ interface Given {
 
 /** Writes the children of one field of one row. */
 export class FieldChildren {
+  /** What remains of changes, by their place, without unchanged keys of deleted objects. */
+  private readonly rest = new Map<number, Pick<UpdatePlan, 'keys' | 'values'>>();
+
   constructor(
     private readonly given: Given,
     /** The model of the parent. */
@@ -74,14 +79,37 @@ export class FieldChildren {
     adapter: RelatedRows,
   ): Promise<FieldErrors> {
     const parent = identity && (await this.parentValues(identity, { adapter }));
+    this.rest.clear();
     const byVerb = new Map<NestedVerb, ReadonlyMap<number, BulkStepError>>();
     for (const verb of ORDER) {
       const steps = this.stepsOf(verb, parent, entity);
-      if (steps.length > 0)
-        byVerb.set(verb, await adapter.checkAll({ kind: 'batch', steps, skipsMissing: false }));
+      if (steps.length === 0) continue;
+      const found = await adapter.checkAll({ kind: 'batch', steps, skipsMissing: false });
+      byVerb.set(verb, verb === 'update' ? await this.checkWithoutUnchanged(steps, found, adapter) : found);
     }
     return this.errorsOf(byVerb);
   }
+
+  /** The errors of changes; once more without unchanged keys of deleted objects, where these are an error (contract 23.9). */
+  private async checkWithoutUnchanged(
+    steps: readonly Step[],
+    found: ReadonlyMap<number, BulkStepError>,
+    adapter: RelatedRows,
+  ): Promise<ReadonlyMap<number, BulkStepError>> {
+    for (const [index, errors] of found) {
+      const step = steps[index];
+      if (step?.kind !== 'update' || errors === 'missing') continue;
+      const rest = await leaveUnchangedKeys(step, errors, adapter);
+      if (rest) this.rest.set(index, { keys: rest.keys, values: rest.values });
+    }
+    if (this.rest.size === 0) return found;
+    return adapter.checkAll({ kind: 'batch', steps: steps.map(this.withRest), skipsMissing: false });
+  }
+
+  private readonly withRest = (step: Step, index: number): Step => {
+    const rest = this.rest.get(index);
+    return rest && step.kind === 'update' ? { ...step, ...rest } : step;
+  };
 
   private async write(entity: object, identity: readonly Json[], { adapter }: WrittenIn): Promise<void> {
     const isCreating = this.steps.create.length > 0;
@@ -102,7 +130,8 @@ export class FieldChildren {
 
   private stepsOf(verb: NestedVerb, parent: ParentValues | undefined, entity: object): readonly Step[] {
     const pending = { on: this.given.field.nested.relation.on, entity };
-    return this.steps[verb].map((step) => step.stepBelow(parent, pending));
+    const steps = this.steps[verb].map((step) => step.stepBelow(parent, pending));
+    return verb === 'update' ? steps.map(this.withRest) : steps;
   }
 
   /**
