@@ -61,7 +61,9 @@ function countWrites(body: unknown, { fields }: Pick<Resource, 'fields'>): Write
     if (!isNested(field)) return sum;
     const model = resourceOf(field.nested.relation.target);
     const children = field.nested.isOne ? [value] : listsIn(value);
-    const keys = children.reduce<number>((count, child) => count + countKeys(child, model), 0);
+    // The only child of an object that is changed stands below its verb.
+    const below: readonly unknown[] = field.nested.isOne ? Object.values(value) : [];
+    const keys = [...children, ...below].reduce<number>((count, child) => count + countKeys(child, model), 0);
     return { children: sum.children + children.length, keys: sum.keys + keys };
   }, NO_WRITES);
 }

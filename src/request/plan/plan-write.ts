@@ -72,7 +72,7 @@ async function planNewChild(context: RestContext, body: JsonObject): Promise<New
     below: (parent) => {
       const fixed = route.relation ? columnsBelow(route.relation, parent) : [];
       const added = planAddedValues(given, { resource, fixed });
-      return { ...plan, fixed, added, errors: withoutParentErrors(plan.errors, fixed) };
+      return { ...plan, fixed, added };
     },
   };
 }

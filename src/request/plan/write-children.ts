@@ -1,5 +1,12 @@
 import { InvalidInput, PermissionDenied } from '../../core/errors/http-exceptions.js';
-import { addErrors, BulkWriteError, emptyFieldErrors, textsOf } from '../../core/errors/rest-exception.js';
+import {
+  addErrors,
+  BulkWriteError,
+  emptyFieldErrors,
+  errorAt,
+  NON_FIELD_ERRORS,
+  textsOf,
+} from '../../core/errors/rest-exception.js';
 import type { BulkStepError, FieldErrors, Json, MessagesOfField } from '../../core/errors/rest-exception.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
@@ -39,6 +46,8 @@ export type ChildSteps = Readonly<Record<NestedVerb, readonly PlannedStep[]>>;
 
 /** The verbs in the order in which children are written: what is deleted leaves unique values to the others. */
 const ORDER = ['delete', 'update', 'create'] as const satisfies readonly NestedVerb[];
+
+const UNREFERABLE = 'The object has no value by which another object could refer to it.';
 
 interface Given {
   readonly field: NestedField;
@@ -115,6 +124,7 @@ export class FieldChildren {
     const isCreating = this.steps.create.length > 0;
     const visible = isCreating ? this.given.parents : undefined;
     const parent = await this.parentValues(identity, { adapter, visible });
+    if (isCreating && parent.includes(null)) throw new InvalidInput(this.errorsWithoutReference());
     for (const verb of ORDER) {
       const steps = this.stepsOf(verb, parent, entity);
       if (steps.length === 0) continue;
@@ -151,6 +161,14 @@ export class FieldChildren {
     const values = await adapter.read({ kind: 'parent', resource, where, on, forWriting: true });
     if (!values) throw isOpen ? new PairsChanged() : new PermissionDenied();
     return values;
+  }
+
+  /** The errors of new children of an object without a value by which they could refer to it. */
+  private errorsWithoutReference(): FieldErrors {
+    const each = this.steps.create.map(
+      (_, index) => [index, errorAt([NON_FIELD_ERRORS], UNREFERABLE)] as const,
+    );
+    return this.errorsOf(new Map([['create', new Map(each)]]));
   }
 
   /** The errors of the children under the paths of their values in the body. */
