@@ -156,6 +156,17 @@ describe('a throttle', () => {
     expect((await client.get('/rest/v1/gate/free/', as('ann'))).status).toBe(200);
   });
 
+  test('counts each object in the body of another one', async () => {
+    const send = async (method: string, path: string, body: object): Promise<number> =>
+      (await client.send(method, `/rest/v1/gate/free/${path}`, { ...as('dave'), body })).status;
+    expect(await send('POST', '', { tickets: [{}, {}] })).toBe(201);
+    expect(await send('POST', '', {})).toBe(201);
+    expect(await send('POST', '', { tickets: [{}, {}] })).toBe(429);
+    expect(await send('PATCH', '1/', { tickets: { delete: [1] } })).toBe(429);
+    expect((await client.get('/rest/v1/gate/free/', as('dave'))).json).toHaveLength(2);
+    expect((await client.get('/rest/v1/gate/free/1/tickets/', as('erin'))).json).toHaveLength(2);
+  });
+
   test('counts requests by methods that no URL serves', async () => {
     const statuses: number[] = [];
     for (const method of ['PURGE', 'PROPFIND', 'LINK', 'PURGE', 'TRACE'])
