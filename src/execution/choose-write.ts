@@ -102,6 +102,11 @@ export function isBySql({ lane }: WriteChoice): boolean {
   return lane === 'direct' || lane === 'locked' || lane === 'loaded';
 }
 
+/** Whether a lane was found in the place of what the fastest one writes. */
+export function isChoice(given: object): given is WriteChoice {
+  return 'lane' in given;
+}
+
 /** @param isPlain whether the table has no triggers; asked at the first write that could be direct. */
 export function chooseByTriggers(
   writes: Pick<ViewWrites, 'triggered'>,

@@ -41,13 +41,13 @@ DirectWriter.prototype.update = function (this: DirectWriter, plan) {
 
 async function comparedCreate(writer: DirectWriter, comparison: Comparison, plan: CreatePlan): Promise<Row> {
   const inside = insideOf(writer);
-  const before = comparison.created + comparison.changed;
+  const before = comparison.created + comparison.changed + comparison.loaded;
   const { lane } = await inside.tools.choices.choose(plan);
   const isCompared = lane === 'direct' || (lane === 'loaded' && isRepeatable(plan));
   const expected = isCompared ? await insertedByTypeOrm(inside, plan) : undefined;
   const row = await fast.create.call(writer, plan);
-  if (comparison.created + comparison.changed === before || !expected) return row;
-  comparison.created++;
+  if (comparison.created + comparison.changed + comparison.loaded === before || !expected) return row;
+  if (lane === 'direct') comparison.created++;
   const stored = await storedNow(inside, row);
   const given = new Set([...plan.values.keys()].flatMap((name) => columnNames(inside.resource, name)));
   // The general path writes it in a second statement of the adapter.
@@ -76,10 +76,10 @@ async function comparedUpdate(
 ): Promise<Row | undefined> {
   const inside = insideOf(writer);
   const started = ++comparison.updates;
-  const { changed } = comparison;
+  const changed = comparison.changed + comparison.loaded;
   const expected = await updatedByTypeOrm(inside, plan, (difference) => comparison.report(difference));
   const row = await fast.update.call(writer, plan);
-  const isAlone = comparison.updates === started && comparison.changed === changed + 1;
+  const isAlone = comparison.updates === started && comparison.changed + comparison.loaded === changed + 1;
   if (!row || !expected || !isAlone) return row;
   const stored = await storedNow(inside, row);
   for (const name of Object.keys(expected.stored))
@@ -158,7 +158,7 @@ for (const name of ['insert', 'update'] as const) {
     value: async function (this: EntityStatements, ...given: unknown[]) {
       const written = await write.apply(this, given);
       const comparison = comparisonOfWriter(this as unknown as DirectWriterInside);
-      if (written && comparison) comparison.changed++;
+      if (written && comparison) comparison.loaded++;
       return written;
     },
     writable: true,

@@ -24,6 +24,8 @@ export class Comparison implements Compared {
   created = 0;
   changed = 0;
   compared = 0;
+  /** Rows written by the statements that load and write entities. */
+  loaded = 0;
   /** Updates that were begun by either path. */
   updates = 0;
   private readonly found: string[] = [];

@@ -87,5 +87,7 @@ export function itemErrors(
 
 /** The messages of one field. */
 export function errorsAt(name: string, ...messages: string[]): FieldErrors {
-  return InvalidInput.of(name, ...messages).fields;
+  const errors = emptyFieldErrors();
+  errors[name] = messages;
+  return errors;
 }

@@ -132,6 +132,8 @@ export interface Dialect extends TextSyntax {
   readonly inserting: InsertSyntax | undefined;
   /** Undefined if rows are not updated by statements that return them. */
   readonly returning: ReturningSyntax | undefined;
+  /** A query for the columns of a table, as `c0`, and the types to which values for them are cast, as `c1`: NULL where a cast may cut a value off. Undefined if values need none. */
+  readonly columnTypes?: (path: string) => Statement;
   /** Whether a comparison with this type compiles to the same SQL for every value, bound once in its encoded form. */
   isReusable(type: DataType): boolean;
   /**

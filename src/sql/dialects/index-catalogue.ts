@@ -70,6 +70,8 @@ export interface IndexCatalogue {
   /** A `ColumnStatisticsRow`; no row without statistics. `quoted`: the name of the column. */
   statistics(table: NamedTable, column: { readonly name: string; readonly quoted: string }): Statement;
   create(index: IndexToCreate): string;
+  /** The columns of unique indexes and exclusion constraints, as `c0`: NULL where an expression or a condition decides. */
+  unique(table: NamedTable): Statement;
 }
 
 function createNamed({ path, name, columns }: IndexToCreate): string {
@@ -106,6 +108,10 @@ WHERE i.indrelid IN (${PARTS}) AND i.indisvalid AND k.place <= i.indnkeyatts ORD
   }),
   create: ({ path, columns, isPartitioned }) =>
     `CREATE INDEX ${isPartitioned ? '' : 'CONCURRENTLY '}ON ${path} (${columns.join(', ')})`,
+  unique: ({ path }) => ({
+    sql: `SELECT a.attname::text AS c0 FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey::int2[]) k(number) LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number AND k.number > 0 AND i.indpred IS NULL WHERE i.indrelid = to_regclass($1) AND (i.indisunique OR i.indisexclusion)`,
+    parameters: [path],
+  }),
 };
 
 const MYSQL_TABLE = 'table_schema = COALESCE(?, DATABASE()) AND table_name = ?';
@@ -124,6 +130,10 @@ export const mysqlIndexes: IndexCatalogue = {
   }),
   statistics: sampleStatistics,
   create: createNamed,
+  unique: ({ name, database }) => ({
+    sql: `SELECT column_name AS c0 FROM information_schema.statistics WHERE ${MYSQL_TABLE} AND non_unique = 0`,
+    parameters: [database ?? null, name],
+  }),
 };
 
 export const sqliteIndexes: IndexCatalogue = {
@@ -139,4 +149,8 @@ export const sqliteIndexes: IndexCatalogue = {
   }),
   statistics: sampleStatistics,
   create: createNamed,
+  unique: ({ name }) => ({
+    sql: `SELECT CASE l.partial WHEN 0 THEN x.name END AS c0 FROM pragma_index_list(?) l JOIN pragma_index_xinfo(l.name) x WHERE x.key = 1 AND l."unique" = 1`,
+    parameters: [name],
+  }),
 };

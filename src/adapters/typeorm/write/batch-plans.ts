@@ -12,6 +12,7 @@ import type {
 import { MISSING } from './batch-steps.js';
 import type { StepOutcome } from './batch-steps.js';
 import { identityOfRow } from './recorded-writes.js';
+import type { LockedRows } from './lock-together.js';
 import { hasErrors, NO_ERRORS } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite } from './row-writer.js';
 
@@ -47,8 +48,8 @@ export async function checkStep(
   }: { readonly plan: BatchStep | undefined; readonly locked: LockedRows; readonly runner: QueryRunner },
 ): Promise<Checked> {
   if (hasErrors(step.errors)) return { errors: step.errors, missing: false };
-  const isFound = plan?.kind === 'update' || plan?.kind === 'delete' ? locked.get(plan) : undefined;
-  const known = isFound === undefined ? undefined : { errors: NO_ERRORS, missing: !isFound };
+  const key = plan?.kind === 'update' || plan?.kind === 'delete' ? locked.get(plan) : undefined;
+  const known = key === undefined ? undefined : { errors: NO_ERRORS, missing: key === null };
   if (known && plan?.kind === 'delete') return known;
   const prepared = await step.prepare(runner);
   // Nothing but the statement that writes it sees the row.
@@ -67,9 +68,6 @@ export function deletionsIn({ steps, completed }: BatchPlan): readonly DeletePla
   const isAll = plans.length === steps.length && plans.length > 1 && !completed;
   return isAll && plans.every(({ resource }) => resource === plans[0]?.resource) ? plans : [];
 }
-
-/** Whether the rows of these plans exist, where that was found when they were locked, and nothing has been written since. */
-export type LockedRows = Map<UpdatePlan | DeletePlan, boolean | undefined>;
 
 export function lockedPlans(step: BatchStep): readonly (UpdatePlan | DeletePlan)[] {
   if (step.kind === 'upsert') return [step.update];

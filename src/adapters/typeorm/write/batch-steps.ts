@@ -17,7 +17,8 @@ import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
-import { insertTogether } from './insert-together.js';
+import type { LockedRows } from './lock-together.js';
+import { writeTogether } from './write-together.js';
 import { identityOfRow, WriteRecorder } from './recorded-writes.js';
 import { NO_ERRORS, runHook } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, WriterTools } from './row-writer.js';
@@ -40,7 +41,9 @@ interface BatchTransaction {
   readonly dialect: Dialect;
   /** The rows that the steps have written, by their index. */
   readonly rows: Map<number, Row>;
-  /** Whether new rows may be inserted together, and none is looked up again before it is written. */
+  /** The rows that were locked before. */
+  readonly locked: LockedRows;
+  /** Whether rows may be written together, and no new one is looked up again before it is written. */
   readonly isTogether: boolean;
 }
 
@@ -56,12 +59,16 @@ export async function writeEach(
   transaction: BatchTransaction,
   turn: Turn,
 ): Promise<readonly Row[]> {
-  const { runner, plan, toolsOf, dialect, isTogether } = transaction;
+  const { runner, plan, toolsOf, dialect, isTogether, locked } = transaction;
   const prepared = await prepareEach(steps, transaction, turn);
   const recorder = WriteRecorder.of(plan.steps, toolsOf);
   if (recorder) await recorder.begin(runner, knownImages(plan, prepared));
-  const written: Row[] = isTogether ? [...((await insertTogether(prepared, runner)) ?? [])] : [];
+  const written: Row[] = isTogether
+    ? [...((await writeTogether(prepared, { steps: plan.steps, locked }, runner)) ?? [])]
+    : [];
   for (const [index, row] of written.entries()) recordStep(recorder, plan.steps[index], { outcome: row });
+  // Further lookups follow other writes.
+  locked.clear();
   const remaining = written.length === 0 ? steps : [];
   const stepErrors: BulkStepError[] = [];
   const dependent = new DependentSteps(plan, transaction);

@@ -42,7 +42,8 @@ import {
   referencedValue,
   requesterOf,
 } from './batch-plans.js';
-import type { Checked, LockedRows } from './batch-plans.js';
+import type { Checked } from './batch-plans.js';
+import type { LockedRows } from './lock-together.js';
 import type { StepOutcome } from './batch-steps.js';
 
 /** What a transaction has done, to locate an error of the database. */
@@ -112,7 +113,7 @@ export class BatchWriter {
           await this.lockAll(plan, locked, runner);
           const written = await writeEach(
             steps,
-            { runner, plan, toolsOf, connections, dialect, rows, isTogether: further === 0 },
+            { runner, plan, toolsOf, connections, dialect, rows, locked, isTogether: further === 0 },
             (step, index) => {
               progress.current = { step, index };
             },
@@ -143,7 +144,7 @@ export class BatchWriter {
     if (isOfNewRows(plan)) return failedSteps(steps.map(({ errors }) => errors));
     const { connections } = this.parts.tools;
     const check = async (runner: QueryRunner): Promise<ReadonlyMap<number, BulkStepError>> => {
-      if (plan.steps.length > 1) await this.lockEach(plan, locked, runner);
+      await this.lockAll(plan, locked, runner);
       const found: Checked[] = [];
       for await (const [index, step] of inSlices(steps.entries()))
         found.push(await checkStep(step, { plan: plan.steps[index], locked, runner }));
@@ -238,26 +239,21 @@ export class BatchWriter {
   }
 
   /**
-   * Locks the rows before the first read of the transaction. Under snapshot isolation, a row whose lock was waited for
-   * would otherwise be written as it was before.
+   * Locks the rows before the first read of the transaction, by one statement, and finds which of them exist. Under snapshot isolation, a row
+   * whose lock was waited for would otherwise be written as it was before.
    */
-  private async lockAll(plan: BatchPlan, locked: LockedRows, runner: QueryRunner): Promise<void> {
+  private async lockAll({ steps }: BatchPlan, locked: LockedRows, runner: QueryRunner): Promise<void> {
     locked.clear();
-    if (this.parts.tools.dialect.lockRow === '' || plan.steps.length < 2) return;
-    await this.lockEach(plan, locked, runner);
-  }
-
-  /** Locks the rows by one statement, where the database has locks, and finds which of them exist. */
-  private async lockEach({ steps }: BatchPlan, locked: LockedRows, runner: QueryRunner): Promise<void> {
+    if (steps.length < 2) return;
     const { tables, dialect } = this.parts.tools;
     // Writers of a tree lock the whole tree before any row of it.
     const plans = steps
       .flatMap(lockedPlans)
       .filter(({ resource }) => tables.of(resource).metadata.treeType === undefined);
     const [first] = plans;
-    const exist = first && (await lockTogether(plans, this.parts.toolsOf(first.resource), runner));
-    for (const [index, plan] of plans.entries()) locked.set(plan, exist?.[index]);
-    if (!exist && dialect.lockRow !== '')
+    const found = first && (await lockTogether(plans, this.parts.toolsOf(first.resource), runner));
+    for (const [index, plan] of plans.entries()) locked.set(plan, found?.[index]);
+    if (!found && dialect.lockRow !== '')
       for (const plan of inLockOrder(plans)) await this.isFound(plan, runner);
   }
 
@@ -307,9 +303,8 @@ export class BatchWriter {
     return {
       errors: NO_ERRORS,
       prepare: async (runner) => {
-        const isFound = locked.get(update) ?? (await this.isFound(update, runner));
-        // Later calls follow other writes.
-        locked.delete(update);
+        const known = locked.get(update);
+        const isFound = known === undefined ? await this.isFound(update, runner) : known !== null;
         chosen = isFound ? change : creation;
         const prepared = await chosen.prepare(runner);
         const errors = isFound ? prepared.errors : { ...creation.errors, ...prepared.errors };

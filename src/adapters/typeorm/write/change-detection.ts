@@ -91,3 +91,26 @@ function jsonDetection(metadata: ColumnMetadata, database: ComparingDatabase): C
   if (database !== 'postgres') return undefined;
   return metadata.type === 'jsonb' ? 'jsonb' : 'json';
 }
+
+/** A column that TypeORM sets in each UPDATE that changes a value: the version, the date of the last update. */
+export interface ComputedColumn {
+  readonly columnId: string;
+  /** The quoted name of the column. */
+  readonly name: string;
+  /** Its new value. */
+  readonly sql: string;
+}
+
+/** The new value of a column, in the driver's form. */
+export interface ColumnChange {
+  readonly column: Column;
+  readonly raw: unknown;
+  readonly detection: ChangeDetection | undefined;
+}
+
+/** The changes of one UPDATE. */
+export interface RowChanges {
+  readonly changes: readonly ColumnChange[];
+  /** Set only if a value changes. */
+  readonly computed: readonly ComputedColumn[];
+}

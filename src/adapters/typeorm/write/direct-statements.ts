@@ -8,14 +8,14 @@ import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { VALUE_CHOICES } from '../../../execution/choose-write.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
 import { compileWhere } from '../../../sql/compile-where.js';
-import { selectList, Scope } from '../../../sql/query-scope.js';
+import { readColumns, selectList, Scope } from '../../../sql/query-scope.js';
 import type { Statement, SelectedRows } from '../../../sql/statement.js';
 import { labelStatement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
-import type { ChangeDetection } from './change-detection.js';
+import type { ChangeDetection, ColumnChange, RowChanges } from './change-detection.js';
 import { columnsOf, isKeptAsGiven } from './column-values.js';
 import type { NewRow } from './column-values.js';
-import type { DirectWriterRules, ComputedColumn } from './direct-writer-rules.js';
+import type { DirectWriterRules } from './direct-writer-rules.js';
 import type { StoredRow, StoredRows } from './stored-rows.js';
 import type { WriterTools } from './row-writer.js';
 
@@ -88,8 +88,11 @@ export class DirectStatements {
     );
   }
 
-  /** One statement for several new rows, whatever the keys in their bodies refer to. The order of the returned rows is not defined. */
-  insertAll(rows: readonly NewRow[]): Statement {
+  /**
+   * One statement for several new rows, whatever the keys in their bodies refer to. The order of the returned rows is not defined. `more`:
+   * columns that it returns behind the others.
+   */
+  insertAll(rows: readonly NewRow[], more: readonly Column[] = []): Statement {
     const scope = Scope.ofTable(this.tools.dialect, this.tools.tables, this.resource);
     const { inserting } = this.rules;
     const defaults = this.rules.create?.defaults ?? [];
@@ -106,7 +109,7 @@ export class DirectStatements {
       });
       return `(${placed.join(', ')})`;
     });
-    const sql = `INSERT INTO ${scope.table.path} (${[...names.values()].join(', ')}) VALUES ${values.join(', ')} RETURNING ${this.returned(scope)}`;
+    const sql = `INSERT INTO ${scope.table.path} (${[...names.values()].join(', ')}) VALUES ${values.join(', ')} RETURNING ${this.returned(scope, readColumns(more, scope))}`;
     return { sql, parameters: scope.parameters };
   }
 
@@ -248,20 +251,6 @@ function existing(keys: readonly KeyCheck[], scope: Scope): readonly string[] {
 function conditionOn(keys: readonly KeyCheck[], scope: Scope): string {
   const conditions = existing(keys, scope);
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-}
-
-/** The new value of a column, in the driver's form. */
-export interface ColumnChange {
-  readonly column: Column;
-  readonly raw: unknown;
-  readonly detection: ChangeDetection | undefined;
-}
-
-/** The changes of one UPDATE. */
-export interface RowChanges {
-  readonly changes: readonly ColumnChange[];
-  /** Set only if a value changes. */
-  readonly computed: readonly ComputedColumn[];
 }
 
 /** The assignments of SET. They bind exactly `parametersOfChanges`, in this order. */

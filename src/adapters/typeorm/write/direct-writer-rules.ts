@@ -8,7 +8,7 @@ import { dialectFamily } from '../data-source-dialect.js';
 import type { FoundCause, WriteFacts } from '../../../execution/choose-write.js';
 import { nameOfListener } from '../metadata/listeners.js';
 import { changeDetection } from './change-detection.js';
-import type { ChangeDetection } from './change-detection.js';
+import type { ChangeDetection, ComputedColumn } from './change-detection.js';
 import { isStoredAlike } from './column-values.js';
 import { createEntity } from './entity-values.js';
 import { KeyColumns } from './key-columns.js';
@@ -150,15 +150,6 @@ function isOwn(field: Field): boolean {
   return (
     field.kind === 'column' || field.kind === 'link' || (field.kind === 'to-one' && field.relation.byKey)
   );
-}
-
-/** A column that TypeORM sets in each UPDATE that changes a value: the version, the date of the last update. */
-export interface ComputedColumn {
-  readonly columnId: string;
-  /** The quoted name of the column. */
-  readonly name: string;
-  /** Its new value. */
-  readonly sql: string;
 }
 
 /** How rows of an entity are updated without TypeORM. */

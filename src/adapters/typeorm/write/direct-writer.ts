@@ -8,12 +8,11 @@ import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
-import { isBySql, VALUE_CHOICES } from '../../../execution/choose-write.js';
+import { isBySql, isChoice, VALUE_CHOICES } from '../../../execution/choose-write.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
 import type { Statement } from '../../../sql/statement.js';
-import type { Written } from '../../../execution/connection/connection-manager.js';
 import { DirectStatements } from './direct-statements.js';
-import type { RowChanges } from './direct-statements.js';
+import type { RowChanges } from './change-detection.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
 import { InsertTogether } from './insert-together.js';
 import { LockedUpdate } from './locked-update.js';
@@ -23,8 +22,9 @@ import { exhaustedKeyError } from './translate-write-error.js';
 import { expectedKeys } from './column-values.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { hasErrors, prepared, preparedWithoutLock, throwStepError, writeWithin } from './row-writer.js';
-import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
-import { identityOfRow } from './recorded-writes.js';
+import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
+import { recordOf } from './recorded-writes.js';
+import { UpdateTogether } from './update-together.js';
 import { writeAlone } from './step-writer.js';
 import { StoredRows } from './stored-rows.js';
 import type { StoredRow } from './stored-rows.js';
@@ -45,6 +45,7 @@ export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
   private readonly statements: DirectStatements;
   private readonly inserts: InsertTogether;
+  private readonly updates: UpdateTogether;
   private readonly locked: LockedUpdate;
   private readonly validates: boolean;
   /** For validators of updated entities; undefined if only TypeORM can load these. */
@@ -58,6 +59,7 @@ export class DirectWriter implements RowWriter {
     this.metadata = tools.tables.of(resource).metadata;
     this.statements = new DirectStatements(resource, tools, parts.rules);
     this.inserts = new InsertTogether(resource, tools, this.statements);
+    this.updates = new UpdateTogether(resource, tools, this.statements);
     this.locked = new LockedUpdate(resource, tools, this.statements);
     this.validates = parts.classValidators !== 'none';
     this.storedRows = this.validates ? StoredRows.of(resource, tools) : undefined;
@@ -173,7 +175,7 @@ export class DirectWriter implements RowWriter {
     const changes = this.changesOf(plan, choice);
     if (isChoice(changes)) return general;
     return this.validates
-      ? this.updatingValid(general, this.statements.update(this.withKnownKeys(plan), changes))
+      ? this.updatingValid(general, this.withKnownKeys(plan), changes)
       : this.updating(general, plan, changes);
   }
 
@@ -186,13 +188,22 @@ export class DirectWriter implements RowWriter {
       errors: general.errors,
       translateError: (error) => general.translateError(error),
       prepare: (runner) =>
-        Promise.resolve(
-          preparedWithoutLock(
+        Promise.resolve({
+          ...preparedWithoutLock(
             async () => (await this.locked.execute(plan, changes, runner)) ?? writeWithin(general, runner),
             () => general.prepare(runner),
           ),
-        ),
+          ...this.changeable(plan, changes),
+        }),
     };
+  }
+
+  /** Beside others of a batch, unless the content of the row is expected. */
+  private changeable(
+    { keys, after, expected }: UpdatePlan,
+    changes: RowChanges,
+  ): Pick<PreparedWrite<unknown>, 'changeable'> {
+    return expected ? {} : { changeable: { by: this.updates, changes, keys, after } };
   }
 
   prepareDelete(plan: DeletePlan): ReturnType<RowWriter['prepareDelete']> {
@@ -296,8 +307,10 @@ export class DirectWriter implements RowWriter {
   /** The row is locked and its entity validated by the general writer; only the UPDATE is not TypeORM's. */
   private updatingValid(
     general: PreparableWrite<Row | undefined>,
-    statement: Statement,
+    plan: UpdatePlan,
+    changes: RowChanges,
   ): PreparableWrite<Row | undefined> {
+    const statement = this.statements.update(plan, changes);
     return {
       errors: general.errors,
       translateError: (error) => general.translateError(error),
@@ -305,7 +318,9 @@ export class DirectWriter implements RowWriter {
         const prepared = await general.prepare(runner);
         const write = async (): Promise<Row | undefined> =>
           (await this.executeWithin(statement, runner)) ?? prepared.write();
-        return prepared.missing || hasErrors(prepared.errors) ? prepared : { ...prepared, write };
+        return prepared.missing || hasErrors(prepared.errors)
+          ? prepared
+          : { ...prepared, write, ...this.changeable(plan, changes) };
       },
     };
   }
@@ -333,8 +348,9 @@ export class DirectWriter implements RowWriter {
       throw await step.translateError(error);
     };
     try {
-      const written = mapMaybe(connections.write(statement, plan.requester, this.record(plan)), (records) =>
-        this.tools.reader.rowOf(records ?? []),
+      const written = mapMaybe(
+        connections.write(statement, plan.requester, recordOf(plan, this.tools)),
+        (records) => this.tools.reader.rowOf(records ?? []),
       );
       return isPromise(written) ? written.catch(fail) : written;
     } catch (error) {
@@ -342,21 +358,7 @@ export class DirectWriter implements RowWriter {
     }
   }
 
-  private record(plan: CreatePlan | UpdatePlan): Written<QueryRunner> | undefined {
-    const { kind, resource, recording, origin } = plan;
-    if (!recording) return undefined;
-    const { committed } = this.tools.connections;
-    return (records, runner) => {
-      const row = this.tools.reader.rowOf(records);
-      if (row) committed.add(runner, recording, { kind, resource, origin, key: identityOfRow(row) });
-    };
-  }
-
   private async executeWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
     return this.tools.reader.rowOf(await this.tools.connections.records(runner, statement));
   }
-}
-
-function isChoice(given: object): given is WriteChoice {
-  return 'lane' in given;
 }

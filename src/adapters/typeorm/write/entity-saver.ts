@@ -27,7 +27,7 @@ import { listensTo } from '../metadata/listeners.js';
 import { sharesColumns, withCarriers, withSharedColumns, writeOnce } from './shared-columns.js';
 import type { SharedUpdate } from './shared-columns.js';
 import { computedColumns } from './direct-writer-rules.js';
-import type { ComputedColumn } from './direct-writer-rules.js';
+import type { ComputedColumn } from './change-detection.js';
 import type { TreeKeeper } from './trees/tree-keeper.js';
 
 /** The update of one row. */

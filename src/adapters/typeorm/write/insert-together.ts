@@ -5,7 +5,10 @@ import { inSlices } from '../../../core/event-loop.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { KeyCheck } from '../../../core/query/plan.js';
 import type { Column } from '../../../core/schema/column.js';
+import type { DataKind } from '../../../core/schema/data-type.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import { writeJson } from '../../../core/values/exact-numbers.js';
+import { decodeRecord } from '../../../sql/query-scope.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import { MAX_PARAMETERS } from '../../../sql/statement.js';
 import type { Records } from '../../../sql/statement.js';
@@ -14,7 +17,7 @@ import type { NewRow } from './column-values.js';
 import type { DirectStatements } from './direct-statements.js';
 import { assertExactKey } from './entity-values.js';
 import { chunksOf } from './lock-together.js';
-import type { InsertableRow, PreparedWrite, WriterTools } from './row-writer.js';
+import type { InsertableRow, WriterTools } from './row-writer.js';
 
 /** The maximum number of rows of a statement, and of the keys that one looks up: a synchronous driver blocks the event loop. */
 const MAX_ROWS = 100;
@@ -23,23 +26,9 @@ const MAX_ROWS = 100;
 export class NotInsertedTogether extends Error {}
 
 /**
- * Inserts all rows of a batch together if each of them can be, and there are several. Undefined if nothing has been written: the rows
- * have to be written one by one.
- * @throws NotInsertedTogether
- */
-export async function insertTogether(
-  writes: readonly Pick<PreparedWrite<unknown>, 'insertable'>[],
-  runner: QueryRunner,
-): Promise<readonly Row[] | undefined> {
-  const rows = writes.flatMap(({ insertable }) => insertable ?? []);
-  const by = rows[0]?.by;
-  if (rows.length < 2 || rows.length < writes.length || rows.some((row) => row.by !== by)) return undefined;
-  return by?.insert(rows, runner);
-}
-
-/**
  * Inserts many rows of a model by few statements. Databases do not promise in which order an INSERT returns its rows, so that each
- * is found by its key, which is known before: the client's, or a value of the default of the column that is read first.
+ * is found by its key, which is known before: the client's, or a value of the default of the column that is read first; or by all that was
+ * given for it.
  */
 export class InsertTogether {
   /** The defaults of the key's columns as SQL, by their ids; undefined once it is known that there is none. */
@@ -56,8 +45,8 @@ export class InsertTogether {
     const [generated, ...others] = key.filter(({ id }) => rows.some(({ columns }) => !columns.has(id)));
     if (others.length > 0 || !key.every(isKeptAsGiven)) return undefined;
     const expression = generated && (await this.defaultOf(generated, runner));
-    if (generated && expression === undefined) return undefined;
     try {
+      if (generated && expression === undefined) return await this.insertByContent(rows, runner);
       const values = await this.valuesOf(rows, { generated, expression }, runner);
       return values && (await this.insertComplete(values, runner));
     } catch (error) {
@@ -78,36 +67,21 @@ export class InsertTogether {
     runner: QueryRunner,
   ): Promise<readonly NewRow[] | undefined> {
     const { dialect } = this.tools;
+    const references = new References(this.tools, this.statements, runner);
     const [last = [], ...keys] = [...chunksOf(distinctKeys(rows), MAX_ROWS)].reverse();
     for await (const slice of inSlices(keys))
-      if ((await this.selectIfPermitted(slice, runner)).length === 0) return undefined;
+      if ((await references.selectIfPermitted(slice)).length === 0) return undefined;
     const given = rows.map(({ columns }) => columns);
-    if (!generated || expression === undefined) {
-      const isPermitted = last.length === 0 || (await this.selectIfPermitted(last, runner)).length > 0;
-      return isPermitted ? given : undefined;
-    }
+    if (!generated || expression === undefined)
+      return (await references.arePermitted(last)) ? given : undefined;
     const drawn = { value: dialect.read(`(${expression})`, generated.type), count: rows.length };
-    const values = await this.selectIfPermitted(last, runner, drawn);
+    const values = await references.selectIfPermitted(last, drawn);
     if (values.length < rows.length) return undefined;
     return given.map((columns, index) => {
       if (columns.has(generated.id)) return columns;
       const value = dialect.decode(values[index]?.[0], generated.type);
       return new Map([...columns, [generated.id, { column: generated, value }]]);
     });
-  }
-
-  /** As `mayRefer`, by as few statements as the parameters of all permissions admit. */
-  private async selectIfPermitted(
-    keys: readonly KeyCheck[],
-    runner: QueryRunner,
-    drawn?: Parameters<DirectStatements['mayRefer']>[1],
-  ): Promise<Records> {
-    const statement = this.statements.mayRefer(keys, drawn);
-    if (keys.length < 2 || statement.parameters.length <= MAX_PARAMETERS)
-      return this.tools.connections.records(runner, statement);
-    const half = Math.ceil(keys.length / 2);
-    const first = await this.selectIfPermitted(keys.slice(0, half), runner);
-    return first.length === 0 ? first : this.selectIfPermitted(keys.slice(half), runner, drawn);
   }
 
   /** The inserted rows in the order of the given ones. */
@@ -126,6 +100,36 @@ export class InsertTogether {
     const inserted = rows.flatMap((row) => byKey.get(JSON.stringify(this.keyOf(row))) ?? []);
     if (inserted.length < rows.length || byKey.size < rows.length)
       throw new NotInsertedTogether('A row of a batch has another key than it was given');
+    for (const { key } of inserted) assertExactKey(key, this.resource);
+    return inserted;
+  }
+
+  /**
+   * The same where the database makes the keys: each returned row is found by what was given for it. Rows to which the same was given have no
+   * order. Undefined if that is not to be told apart.
+   */
+  private async insertByContent(
+    rows: readonly InsertableRow[],
+    runner: QueryRunner,
+  ): Promise<readonly Row[] | undefined> {
+    const { connections, reader, dialect } = this.tools;
+    const content = ContentOfRows.of(rows.map(({ columns }) => columns));
+    const references = new References(this.tools, this.statements, runner);
+    if (!content || !(await references.arePermitted(distinctKeys(rows)))) return undefined;
+    const found = new Map<string, Row[]>();
+    const most = Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_PARAMETERS / content.width)));
+    for await (const slice of inSlices(chunksOf(content.rows, most))) {
+      const statement = this.statements.insertAll(slice, content.compared);
+      for (const record of await connections.records(runner, statement)) {
+        const row = { key: reader.selection.readKey(record), values: reader.selection.readValues(record) };
+        const values = record.slice(record.length - content.compared.length);
+        const text = JSON.stringify(decodeRecord(values, content.compared, dialect));
+        found.set(text, [...(found.get(text) ?? []), row]);
+      }
+    }
+    const inserted = content.rows.flatMap((row) => found.get(content.textOf(row))?.shift() ?? []);
+    if (inserted.length < rows.length)
+      throw new NotInsertedTogether('A row of a batch has other values than it was given');
     for (const { key } of inserted) assertExactKey(key, this.resource);
     return inserted;
   }
@@ -160,8 +164,80 @@ export class InsertTogether {
   }
 }
 
+/** The kinds whose stored values are those that were given. */
+const COMPARED: ReadonlySet<DataKind> = new Set([
+  'integer',
+  'bigint',
+  'boolean',
+  'string',
+  'uuid',
+  'date',
+  'enum',
+]);
+
+/** Rows that are told apart by the values of some columns. */
+class ContentOfRows {
+  private constructor(
+    readonly rows: readonly NewRow[],
+    readonly compared: readonly Column[],
+    readonly width: number,
+  ) {}
+
+  /** Undefined if their columns differ, or two rows differ in values alone that are not compared. */
+  static of(rows: readonly NewRow[]): ContentOfRows | undefined {
+    const columns = [...(rows[0]?.values() ?? [])].map(({ column }) => column);
+    if (rows.some((row) => row.size !== columns.length || columns.some(({ id }) => !row.has(id))))
+      return undefined;
+    const isCompared = ({ type }: Column): boolean =>
+      COMPARED.has(type.kind) && !(type.kind === 'string' && type.padded === true);
+    const content = new ContentOfRows(rows, columns.filter(isCompared), Math.max(1, columns.length));
+    const others = columns.filter((column) => !isCompared(column));
+    const seen = new Map<string, string>();
+    for (const row of rows) {
+      const text = content.textOf(row);
+      const rest = others.map(({ id }) => writeJson(row.get(id)?.value ?? null)).join();
+      if ((seen.get(text) ?? rest) !== rest) return undefined;
+      seen.set(text, rest);
+    }
+    return content;
+  }
+
+  textOf(row: NewRow): string {
+    return JSON.stringify(this.compared.map(({ id }) => row.get(id)?.value ?? null));
+  }
+}
+
+/** What the keys of several bodies refer to. */
+export class References {
+  constructor(
+    private readonly tools: Pick<WriterTools, 'connections'>,
+    private readonly statements: DirectStatements,
+    private readonly runner: QueryRunner,
+  ) {}
+
+  /** Whether the rows exist to which the keys refer, and may be written into the bodies. */
+  async arePermitted(keys: readonly KeyCheck[]): Promise<boolean> {
+    for await (const slice of inSlices(chunksOf(keys, MAX_ROWS)))
+      if ((await this.selectIfPermitted(slice)).length === 0) return false;
+    return true;
+  }
+
+  /** As `mayRefer`, by as few statements as the parameters of all permissions admit. */
+  async selectIfPermitted(
+    keys: readonly KeyCheck[],
+    drawn?: Parameters<DirectStatements['mayRefer']>[1],
+  ): Promise<Records> {
+    const statement = this.statements.mayRefer(keys, drawn);
+    if (keys.length < 2 || statement.parameters.length <= MAX_PARAMETERS)
+      return this.tools.connections.records(this.runner, statement);
+    const half = Math.ceil(keys.length / 2);
+    const first = await this.selectIfPermitted(keys.slice(0, half));
+    return first.length === 0 ? first : this.selectIfPermitted(keys.slice(half), drawn);
+  }
+}
+
 /** The checks without repetitions of one row to which several bodies refer. */
-function distinctKeys(rows: readonly InsertableRow[]): readonly KeyCheck[] {
+export function distinctKeys(rows: readonly Pick<InsertableRow, 'keys'>[]): readonly KeyCheck[] {
   const seen = new Map<KeyCheck['relation'], Set<string>>();
   return rows.flatMap(({ keys }) =>
     keys.filter(({ relation, key }) => {

@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { conjunction, disjunction } from '../../../core/query/condition.js';
 import type { Condition, Operand } from '../../../core/query/condition.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
+import type { DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { keyText } from '../../../core/values/keys.js';
@@ -38,6 +39,9 @@ export interface RowPlan {
   readonly resource: ResourceSchema;
   readonly where: Condition;
 }
+
+/** The keys of the rows of these plans, where they were found when they were locked, and nothing has been written since; null if there is none. */
+export type LockedRows = Map<UpdatePlan | DeletePlan, Identity | null | undefined>;
 
 /** Locks many rows by one statement, in the order of an index on numbers. */
 export class LockTogether {
@@ -109,31 +113,30 @@ export class LockTogether {
 }
 
 /**
- * Locks the rows of plans of one model, as if one statement for each did so. Returns for each plan whether its row exists, as far as that is
- * known; undefined if the rows have to be locked one by one.
+ * Locks the rows of plans of one model, as if one statement for each did so. Returns for each plan the key of its row, null if there is none,
+ * and undefined if that is not known; undefined if the rows have to be locked one by one.
  */
 export async function lockTogether(
   plans: readonly RowPlan[],
   tools: WriterTools,
   runner: QueryRunner,
-): Promise<readonly (boolean | undefined)[] | undefined> {
+): Promise<readonly (Identity | null | undefined)[] | undefined> {
   const [first] = plans;
   if (!first || plans.length < 2 || plans.some(({ resource }) => resource !== first.resource))
     return undefined;
   const selection = selectionOf(plans);
   if (!selection) return undefined;
   const together = new LockTogether(first.resource, tools);
-  const exists: (boolean | undefined)[] = [];
+  const found: (Identity | null | undefined)[] = [];
   for await (const targets of inSlices(chunksOf(inLockOrder(selection.targets)))) {
     const rows = await together.select({ ...selection, targets }, runner);
     if (!rows) return undefined;
-    const found = targets.filter(({ key }) => rows.has(keyTextOf(key)));
+    for (const { index, key } of targets) found[index] = rows.get(keyTextOf(key));
     // A row whose key the database takes for equal to another text is none of the others.
-    const isComplete = found.length === rows.size;
-    for (const { index } of targets) if (isComplete) exists[index] = false;
-    for (const { index } of found) exists[index] = true;
+    const isComplete = targets.filter(({ index }) => found[index]).length === rows.size;
+    for (const { index } of targets) if (isComplete) found[index] ??= null;
   }
-  return exists;
+  return found;
 }
 
 /** Undefined if the plans are not those of one list of keys. */

@@ -2,8 +2,9 @@ import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import type { StoredValues } from '../../../core/contracts/hooks.js';
-import type { BatchPlan, Completed, WritePlan } from '../../../core/query/plan.js';
+import type { BatchPlan, Completed, CreatePlan, UpdatePlan, WritePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
+import type { Written } from '../../../execution/connection/connection-manager.js';
 import { keyText } from '../../../core/values/keys.js';
 import { StoredImages } from './stored-images.js';
 import type { PreparedWrite, WriterTools } from './row-writer.js';
@@ -20,6 +21,21 @@ const NOTHING_KNOWN: ReadonlyMap<WritePlan, StoredValues> = new Map();
 /** The values of the columns that identify a row in its table. */
 export function identityOfRow({ identity, key }: Row): readonly Json[] {
   return identity ?? key;
+}
+
+/** Records the write of one statement that returns its row; undefined if nothing asks for it. */
+export function recordOf(
+  { kind, resource, recording, origin }: CreatePlan | UpdatePlan,
+  { connections, reader }: Pick<WriterTools, 'connections' | 'reader'>,
+): Written<QueryRunner> | undefined {
+  return (
+    recording &&
+    ((records, runner) => {
+      const row = reader.rowOf(records);
+      if (row)
+        connections.committed.add(runner, recording, { kind, resource, origin, key: identityOfRow(row) });
+    })
+  );
 }
 
 /**

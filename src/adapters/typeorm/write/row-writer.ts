@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import type { Condition } from '../../../core/query/condition.js';
 import type { BatchPlan, CreatePlan, DeletePlan, KeyCheck, UpdatePlan } from '../../../core/query/plan.js';
 import type { StoredValues } from '../../../core/contracts/hooks.js';
 import type { Row } from '../../../core/contracts/serializer.js';
@@ -18,6 +19,7 @@ import type { KeyLookup, KeyLookups } from '../../../execution/read/key-lookups.
 import type { RowReader } from '../../../execution/read/row-reader.js';
 import type { Tables } from '../table-metadata.js';
 import type { NewRow } from './column-values.js';
+import type { RowChanges } from './change-detection.js';
 
 /** Writes rows of one resource, with the guarantees of `DataAdapter`. */
 export interface RowWriter {
@@ -105,6 +107,8 @@ export interface PreparedWrite<Result> {
   readonly check?: () => Promise<Pick<PreparedWrite<Result>, 'errors' | 'missing'>>;
   /** Set if the write is an INSERT that one statement may do for several rows. */
   readonly insertable?: InsertableRow;
+  /** Set if the write is an UPDATE that one statement may do for several rows. */
+  readonly changeable?: ChangeableRow;
   /** @throws an error of its own, a `RestException`, or an error of the database, which ends the transaction. */
   readonly write: () => Promise<Result>;
 }
@@ -117,6 +121,29 @@ export interface InsertableRow {
   };
   readonly columns: NewRow;
   readonly keys: readonly KeyCheck[];
+}
+
+/** A row that one statement may change beside others of its model. */
+export interface ChangeableRow {
+  /** The same object for all rows of a model that may be changed together. */
+  readonly by: {
+    /** Undefined if the rows have to be changed one by one. The returned function changes them. */
+    prepare(
+      rows: readonly LockedChange[],
+      runner: QueryRunner,
+    ): Promise<(() => Promise<readonly Row[]>) | undefined>;
+  };
+  readonly changes: RowChanges;
+  readonly keys: readonly KeyCheck[];
+  /** What the changed row must satisfy. */
+  readonly after: Condition;
+}
+
+/** The same with the key of the locked row, and the ids of the columns by which an upsert has found it. */
+export interface LockedChange {
+  readonly row: ChangeableRow;
+  readonly identity: readonly Json[];
+  readonly identifying: ReadonlySet<string>;
 }
 
 export const NO_ERRORS: FieldErrors = Object.freeze(emptyFieldErrors());
