@@ -22,6 +22,10 @@ const BEYOND_SCHEMAS: readonly (readonly [name: string, message: RegExp])[] = [
   ['a validator of URLs', /^\w+ must be a URL address$/],
   ['limits of a query (docs/reference/limits.md)', /^Ensure there are no more than \d+ terms\.$/],
   [
+    'which parameters of aggregates belong together, and names of time zones',
+    /^(Only with "\w+"\.|Not with "\w+"\.|Name ".*" once\.|There is no such time zone: |Groups cannot be ordered by |A sum is too large |There are more than \d+ groups\.|".*" has dates outside of )/s,
+  ],
+  [
     'which objects a bulk write is about',
     /^(Name the objects: by "keys", or by filters\.|These filters leave no object out\.)$/,
   ],
