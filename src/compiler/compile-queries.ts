@@ -113,13 +113,16 @@ export function compileSearchFields(
   if (options.searchFields === undefined) return [...plain.values()].flatMap(textField);
   return options.searchFields.flatMap((text) => {
     const { path, match } = searchEntry(text);
-    const operand = resolveReadablePath(path, resource)?.operands[0];
-    return operand ? [{ operand, match }] : [];
+    const resolved = resolveFilterPath(path, resource);
+    const [operand] = resolved?.operands ?? [];
+    return resolved && operand ? [{ some: resolved.some, operand, match }] : [];
   });
 }
 
 function textField({ leaf, operands: [operand] }: FilterPath): readonly SearchField[] {
-  return leaf === 'column' && operand?.column.type.kind === 'string' ? [{ operand, match: 'contains' }] : [];
+  return leaf === 'column' && operand?.column.type.kind === 'string'
+    ? [{ some: [], operand, match: 'contains' }]
+    : [];
 }
 
 export function compileOrderingFields(

@@ -85,9 +85,9 @@ function* searchProblems({ draft, resource }: Declared, { abilities }: ModelDesc
   for (const [index, text] of (draft.declaration.options.searchFields ?? []).entries()) {
     const where = `${draft.declaration.name}.searchFields[${index}]`;
     const { path, match } = searchEntry(text);
-    const resolved = resolveReadablePath(path, resource);
+    const resolved = resolveFilterPath(path, resource);
     const column = resolved?.leaf === 'column' ? resolved.operands[0]?.column : undefined;
-    if (!resolved) yield unknownPath(path, { where, draft, resource });
+    if (!resolved) yield unknownPath(path, { where, draft, resource }, 'many');
     else if (column?.type.kind !== 'string')
       yield problem(
         where,

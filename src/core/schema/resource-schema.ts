@@ -80,6 +80,8 @@ export interface CustomTerm {
 export type FilterTerm = FieldTerm | CustomTerm;
 
 export interface SearchField {
+  /** As in `QueriedPath`: at least one related row has the term. */
+  readonly some: readonly ExistsStep[];
   readonly operand: Operand;
   readonly match: TermMatch;
   /** As in `FieldTerm`. */

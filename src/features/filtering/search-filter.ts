@@ -2,12 +2,13 @@ import type { FilterBackend, FilterContext, FilterResult } from '../../core/cont
 import { InvalidInput, InvalidSearchPattern } from '../../core/errors/http-exceptions.js';
 import { settleMaybe } from '../../core/maybe-promise.js';
 import { conjunction, disjunction } from '../../core/query/condition.js';
-import type { TermMatch } from '../../core/query/condition.js';
+import type { Condition, TermMatch } from '../../core/query/condition.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
-import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import type { ResourceSchema, SearchField } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { runStages } from '../../request/rest-context.js';
 import type { Stage } from '../../request/rest-context.js';
+import { groupByRelation } from './parse-filter.js';
 
 /** True if every value that matches `longer` also matches `term`, under any collation of the database. */
 type Follows = (term: string, longer: string) => boolean;
@@ -82,13 +83,43 @@ export function searched(name: string, { resource, parameters }: FilterContext):
     rows: conjunction(
       needed.map((term) =>
         disjunction(
-          resource.searchFields.map(({ operand, match, within }) =>
-            conjunction([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]),
+          byRelations(resource.searchFields).map(([first, ...others]) =>
+            groupByRelation([
+              {
+                some: first.some,
+                condition: disjunction([first, ...others].map((field) => termIn(field, term))),
+              },
+            ]),
           ),
         ),
       ),
     ),
   };
+}
+
+function termIn({ operand, match, within }: SearchField, term: string): Condition {
+  return conjunction([{ kind: 'term', operand, match, term }, ...(within ? [within] : [])]);
+}
+
+type SearchFields = readonly [SearchField, ...SearchField[]];
+
+const BY_RELATIONS = new WeakMap<readonly SearchField[], readonly SearchFields[]>();
+
+/** The fields of the model itself one by one, and those over the same to-many relations together: one EXISTS searches them. */
+function byRelations(fields: readonly SearchField[]): readonly SearchFields[] {
+  const known = BY_RELATIONS.get(fields);
+  if (known) return known;
+  const groups = new Map<string, [SearchField, ...SearchField[]]>();
+  for (const [index, field] of fields.entries()) {
+    const names = field.some.map(({ hops, relation }) => [...hops, relation].map(({ name }) => name));
+    const key = names.length === 0 ? String(index) : JSON.stringify(names);
+    const group = groups.get(key);
+    if (group) group.push(field);
+    else groups.set(key, [field]);
+  }
+  const found = [...groups.values()];
+  BY_RELATIONS.set(fields, found);
+  return found;
 }
 
 /** Splits the text in one pass, so that its time is linear. */

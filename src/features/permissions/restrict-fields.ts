@@ -69,7 +69,9 @@ function createView(resource: Resource, readable: FieldSet, writable: FieldSet):
       groups: new Map([...resource.aggregates.groups].filter(([, { operands }]) => operands.every(isOpen))),
       measures: new Map([...resource.aggregates.measures].filter(([, { operand }]) => isOpen(operand))),
     },
-    searchFields: resource.searchFields.filter(({ operand }) => isOpen(operand)),
+    searchFields: resource.searchFields.filter(({ some, operand }) =>
+      isOpenPath({ some, operands: [operand] }),
+    ),
     orderingFields: new Map(
       [...resource.orderingFields].filter(([, { operands }]) => operands.every(isOpen)),
     ),

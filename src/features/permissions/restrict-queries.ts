@@ -29,7 +29,7 @@ function findTargets(resource: ResourceSchema): readonly ResourceSchema[] {
     ...[...resource.orderingFields.values()].flatMap((field) => field.operands),
     ...resource.ordering.map(({ operand }) => operand),
   ];
-  const steps = paths.flatMap(({ some }) => some);
+  const steps = [...paths, ...resource.searchFields].flatMap(({ some }) => some);
   return [
     ...new Set([
       ...operands.flatMap(({ hops }) => hops.map((hop) => hop.target)),
@@ -64,8 +64,8 @@ export function restrictQueries(resource: Resource, accesses: QueryAccess): Reso
       [...resource.filterTerms].flatMap(([name, term]) => restrictedTerm(name, term, accesses)),
     ),
     searchFields: resource.searchFields.flatMap((field): readonly SearchField[] => {
-      const condition = within(field.operand);
-      return condition ? [{ ...field, within: condition }] : [];
+      const path = restrictedPath({ some: field.some, operands: [field.operand] }, accesses);
+      return path ? [{ ...field, ...path }] : [];
     }),
     orderingFields: new Map(
       [...resource.orderingFields].filter(([, { operands }]) =>
