@@ -141,6 +141,11 @@ export class RestifyCoreModule
  */
 @Module({})
 export class RestifyModule {
+  /**
+   * Serves the registered entities of a data source below a prefix: `RestifyModule.forRoot('rest/v1', { permissions: [IsAuthenticated] })`. Import it once for
+   * each prefix.
+   * @throws DeclarationError at start, which names each wrong declaration with its repair
+   */
   static forRoot(prefix: string, options: RestifyModuleOptions = {}): DynamicModule {
     return prefixModule(
       {

@@ -3,9 +3,12 @@ import type { PermissionExpression } from '../core/contracts/permission.js';
 
 /** The behaviour that a `@NestedAction` replaces, each followed by the relation's name (contract 9.1). */
 export const ONE_TO_MANY_LIST_ACTION = 'oneToManyList_';
+/** As above, for the list of pairs of a many-to-many relation. */
 export const MANY_TO_MANY_LIST_ACTION = 'manyToManyList_';
+/** As above, for one pair of a many-to-many relation. */
 export const MANY_TO_MANY_DETAIL_ACTION = 'manyToManyDetail_';
 
+/** The URLs whose methods a `@NestedAction` replaces. */
 export type NestedActionKind =
   typeof ONE_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_LIST_ACTION | typeof MANY_TO_MANY_DETAIL_ACTION;
 
@@ -18,6 +21,7 @@ export const NESTED_ACTION_KINDS: readonly NestedActionKind[] = [
 /** The methods that an action can handle. HEAD uses GET, and OPTIONS is always generated. */
 export type ActionMethod = Exclude<Method, 'HEAD' | 'OPTIONS'>;
 
+/** Options of `@NestedAction`. */
 export interface NestedActionOptions {
   /** Default: GET. Other methods keep the generated behaviour, if there is one. */
   readonly methods?: readonly ActionMethod[];
@@ -27,6 +31,7 @@ export interface NestedActionOptions {
   readonly permissions?: readonly PermissionExpression[];
 }
 
+/** Options of `@Action`. */
 export interface ActionOptions {
   /** True for a URL below an object, `<pk>/<path>/`; else below the collection. */
   readonly detail: boolean;

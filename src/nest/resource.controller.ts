@@ -46,22 +46,27 @@ export abstract class ResourceController<Entity extends object = object> {
     return runGenerated('list', request);
   }
 
+  /** Creates an object of the given body, or of that of the request, sets `Location`, and returns the object. */
   create(request: AnyArgument, body?: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
     return runGenerated('create', request, body);
   }
 
+  /** Returns the object of the URL. */
   retrieve(request: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
     return runGenerated('retrieve', request);
   }
 
+  /** Changes the object of the URL as PUT, by the given body or that of the request, and returns it. */
   update(request: AnyArgument, body?: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
     return runGenerated('update', request, body);
   }
 
+  /** Changes the object of the URL as PATCH, by the given body or that of the request, and returns it. */
   partialUpdate(request: AnyArgument, body?: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
     return runGenerated('partialUpdate', request, body);
   }
 
+  /** Deletes the object of the URL. */
   destroy(request: AnyArgument, ..._more: AnyArgument[]): Promise<AnyArgument> {
     return runGenerated('destroy', request);
   }

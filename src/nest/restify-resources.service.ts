@@ -24,6 +24,7 @@ import type { RestServer } from '../http/rest-server.js';
 /** A key: its value, or an array for a composite key. */
 export type KeyInput = string | number | readonly Json[];
 
+/** What `findMissingIndexes` reports. */
 export interface MissingIndexOptions {
   /** The rows from which a table is reported. Default: 100,000. */
   readonly rows?: number;
@@ -31,11 +32,13 @@ export interface MissingIndexOptions {
   readonly prefix?: string;
 }
 
+/** Which prefix `RestifyResources.of` uses. */
 export interface ResourceOptions {
   /** Default: the first prefix that serves the entity. */
   readonly prefix?: string;
 }
 
+/** Where the operations of an actor run: `resources.of(Ticket).as(actor, { manager })`. */
 export interface ActorOptions {
   /**
    * The manager of a transaction of the application, in which all operations then run. A write that fails changes nothing in
@@ -78,12 +81,17 @@ export interface ActorOperations {
   stream(parameters?: Readonly<Record<string, string>>): AsyncIterable<Representation>;
   /** Computes aggregates of the rows of a list, with all groups in memory, in a model with the option `aggregate`. */
   aggregate(query: AggregateQuery): Promise<readonly AggregateGroup[]>;
+  /** Creates an object, and returns what a 201 would have. @throws RestException, whose `answer` has status and body of the error */
   create(body: Readonly<Record<string, unknown>>): Promise<Representation>;
+  /** Returns one object; a composite key is an array. @throws RestException with 404 */
   retrieve(pk: KeyInput): Promise<Representation>;
+  /** As PUT: required fields must be there. @throws RestException */
   update(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
+  /** As PATCH. @throws RestException */
   partialUpdate(pk: KeyInput, body: Readonly<Record<string, unknown>>): Promise<Representation>;
   /** As `partialUpdate`, but merges objects into the values of JSON columns (RFC 7396), also without the option `mergePatch`. */
   mergePatch(pk: KeyInput, patch: Readonly<Record<string, unknown>>): Promise<Representation>;
+  /** As DELETE. @throws RestException with 404 or 409 */
   destroy(pk: KeyInput): Promise<void>;
   /** Restores a deleted object of a model with `trash`. */
   restore(pk: KeyInput): Promise<Representation>;

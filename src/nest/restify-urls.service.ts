@@ -12,6 +12,7 @@ export interface UrlParameters {
   readonly childPk?: string | number;
 }
 
+/** Which prefix `RestifyUrls.reverse` uses. */
 export interface ReverseOptions {
   /** Default: the prefix of `request`, else the first one. */
   readonly prefix?: string;

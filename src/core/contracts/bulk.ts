@@ -5,6 +5,7 @@ import type { ResourceSchema } from '../schema/resource-schema.js';
 /** Operations that have a bulk variant, which writes many objects in one request. */
 export const BULK_OPERATIONS = ['create', 'partialUpdate', 'destroy'] as const satisfies readonly Operation[];
 
+/** What one request may do with many objects. */
 export type BulkOperation = (typeof BULK_OPERATIONS)[number];
 
 /** Options of a model's bulk writes, given as `bulk`. */

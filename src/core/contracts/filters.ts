@@ -76,6 +76,7 @@ interface ParameterValues {
   readonly uuid: string;
 }
 
+/** The types of a parameter, besides `choice`. */
 export type ParameterKind = keyof ParameterValues;
 
 interface ParameterOf<Kind, Value, Answer> {

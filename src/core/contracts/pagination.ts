@@ -7,6 +7,7 @@ import type { Json } from '../errors/rest-exception.js';
  */
 export type CountKind = 'exact' | 'estimated';
 
+/** The number of rows of a list. */
 export interface CountResult {
   readonly rows: number;
   /** False for an estimate, and for a count that has stopped. */
@@ -33,6 +34,7 @@ export type PageWindow =
   /** The page at a position; the first page without one. */
   | { readonly kind: 'cursor'; readonly limit: number; readonly position: CursorPosition | undefined };
 
+/** Which rows of a list a request gets, and how they are counted. */
 export interface PageRequest {
   readonly window: PageWindow;
   /** Default: rows are not counted. */
@@ -41,6 +43,7 @@ export interface PageRequest {
   readonly countUpTo?: number | undefined;
 }
 
+/** What a pagination knows of a request. */
 export interface PageQuery {
   /** Decoded query parameters; the last value of a repeated one. */
   readonly parameters: ReadonlyMap<string, string>;
@@ -53,6 +56,7 @@ export interface PageQuery {
 /** Returns the absolute URL of this list with these parameters changed; undefined removes one. All others are kept. */
 export type PageLink = (changes: Readonly<Record<string, string | undefined>>) => string;
 
+/** The same, and links to other pages. */
 export interface PageContext extends PageQuery {
   readonly link: PageLink;
 }

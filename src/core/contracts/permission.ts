@@ -64,6 +64,7 @@ export interface Denial {
 export interface Permission {
   /** States that `decide` takes account of `operation`. A model with `trash` does not start with a class of the application without it. */
   readonly decidesOnDeleted?: boolean;
+  /** Returns `allow(…)`, `deny(…)` or `hide()`. What it throws is a 500, and nothing is granted. */
   decide(context: AccessContext): Grant | Denial | Promise<Grant | Denial>;
 }
 

@@ -24,6 +24,7 @@ export interface Row {
   readonly changed?: boolean;
 }
 
+/** What a serializer knows of the response that it makes. */
 export interface RepresentContext {
   readonly resource: ResourceSchema;
   /** The path prefix of the resource's links: `/rest/v1/polls/question`. */
@@ -31,6 +32,7 @@ export interface RepresentContext {
   readonly actor: Actor;
 }
 
+/** What a serializer knows of the request whose body it parses. */
 export interface ParseContext {
   readonly resource: ResourceSchema;
   readonly operation: 'create' | 'update' | 'partialUpdate';
@@ -64,6 +66,8 @@ export interface ParsedBody {
  * ```
  */
 export interface Serializer {
+  /** Converts a row to the JSON object of a response. */
   represent(row: Row, context: RepresentContext): Representation;
+  /** Converts the JSON object of a request to values and errors, both by field. */
   parse(body: Readonly<Record<string, unknown>>, context: ParseContext): ParsedBody;
 }

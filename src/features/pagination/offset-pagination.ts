@@ -196,6 +196,7 @@ export class PageNumberPagination extends OffsetPagination {
   }
 }
 
+/** Options of `JsonServerPagination`. */
 export interface JsonServerOptions extends Pick<PageOptions, 'count' | 'countUpTo' | 'countKind'> {
   /** Rows of a page without `_end`. Default: `maxPageSize`. */
   readonly pageSize?: number;

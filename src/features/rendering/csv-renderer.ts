@@ -1,6 +1,7 @@
 import { exactMember, ExactNumber, writeJson } from '../../core/values/exact-numbers.js';
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
 
+/** Options of `CsvRenderer`. */
 export interface CsvOptions {
   /** Whether the text begins with a byte order mark, without which Excel reads UTF-8 as another encoding. Default: false. */
   readonly bom?: boolean;
