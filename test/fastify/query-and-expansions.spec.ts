@@ -1,0 +1,3 @@
+// @tags http
+import './on-fastify.js';
+import '../security/query-and-expansions.spec.js';
