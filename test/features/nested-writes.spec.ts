@@ -166,6 +166,10 @@ onEachDatabase('objects in bodies', (database) => {
       });
       expect((await client.get(TICKETS)).text).toBe('[]');
       expect(await comments()).toEqual([]);
+      await client.post(TICKETS, { code: 'a', comments: [{ text: 'first' }] });
+      const again = await client.post(TICKETS, { code: 'a', comments: [{ text: 'second' }] });
+      expect(again).toMatchObject({ status: 400, json: { code: ['This field must be unique.'] } });
+      expect(await comments()).toEqual(['a: first 0']);
     });
 
     test('are created in bulk', async () => {
@@ -186,6 +190,16 @@ onEachDatabase('objects in bodies', (database) => {
         json: [
           {},
           { code: ['This field is required.'], comments: [{}, { text: ['This field is required.'] }] },
+        ],
+      });
+      const mixed = await client.post(TICKETS, [{ code: 'e', comments: [{}] }, {}, { comments: [] }, 7]);
+      expect(mixed).toMatchObject({
+        status: 400,
+        json: [
+          { comments: [{ text: ['This field is required.'] }] },
+          { code: ['This field is required.'] },
+          { code: ['This field is required.'] },
+          { non_field_errors: ['Invalid data. Expected a dictionary, but got int.'] },
         ],
       });
       expect(await comments()).toHaveLength(3);

@@ -8,7 +8,7 @@ import {
   textsOf,
 } from '../../core/errors/rest-exception.js';
 import type { BulkStepError, FieldErrors, Json, MessagesOfField } from '../../core/errors/rest-exception.js';
-import { conjunction } from '../../core/query/condition.js';
+import { conjunction, equals } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import type {
   BatchPlan,
@@ -24,7 +24,6 @@ import type { NestedField, NestedVerb } from '../../core/schema/field.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { NestedBody } from '../../core/values/nested-body.js';
 import { itemError } from '../../core/values/related-keys.js';
-import { keyCondition } from './row-conditions.js';
 import { leaveUnchangedKeys } from './unchanged-keys.js';
 import { PairsChanged } from './write-with-pairs.js';
 
@@ -157,7 +156,9 @@ export class FieldChildren {
     const places = on.map(({ near }) => resource.identity.findIndex(({ id }) => id === near.id));
     const isOpen = visible === undefined || visible.kind === 'always';
     if (isOpen && places.every((place) => place >= 0)) return places.map((place) => identity[place] ?? null);
-    const where = conjunction([keyCondition(identity, resource), ...(isOpen ? [] : [visible])]);
+    // Of a through model, the key in URLs is another one.
+    const row = resource.identity.map((column, index) => equals(column, identity[index] ?? null));
+    const where = conjunction([...row, ...(isOpen ? [] : [visible])]);
     const values = await adapter.read({ kind: 'parent', resource, where, on, forWriting: true });
     if (!values) throw isOpen ? new PairsChanged() : new PermissionDenied();
     return values;

@@ -31,9 +31,9 @@ export function referencedValue(
 
 export type BatchStep = BatchPlan['steps'][number];
 
-/** Whether all of the rows are new: their errors are known without any lookup. */
+/** Whether all of the rows are new, and have no children: their errors are known before the transaction. */
 export function isOfNewRows({ steps }: BatchPlan): boolean {
-  return steps.every(({ kind }) => kind === 'create' || kind === 'refused');
+  return steps.every((step) => (step.kind === 'create' ? !step.children : step.kind === 'refused'));
 }
 
 export type Checked = Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>;
