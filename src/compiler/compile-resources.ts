@@ -184,7 +184,8 @@ function completeQueries(shell: ResourceBuilder, entity: EntityDescription, opti
   shell.ordering = compileOrdering(shell, entity, options);
   shell.filterGroups = options.filterGroups ?? false;
   shell.queryLimits = options.queryLimits;
-  shell.aggregates = compileAggregates(options, shell);
+  // Those of a declaration are verified.
+  shell.aggregates = shell.registered ? compileAggregates(options, shell) : undefined;
   shell.labelsParameter = compileLabelsParameter(shell);
   renameParameters(shell, options.parameters);
   shell.filterTerms = reserveParameters(shell);
