@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DataSource, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { RelationMetadata } from 'typeorm/metadata/RelationMetadata.js';
+import { dialectFamily } from '../data-source-dialect.js';
 import type { LoadedRelation } from './loaded-entities.js';
 
 /** What TypeORM would bind for a column. */
@@ -26,7 +27,7 @@ export interface ChangedEntity {
 export function changedColumns(
   { entity, stored, unchanged }: ChangedEntity,
   metadata: EntityMetadata,
-  { driver }: DataSource,
+  dataSource: DataSource,
 ): readonly WrittenColumn[] | undefined {
   const changed = new Set<ColumnMetadata>();
   for (const column of metadata.columns) {
@@ -46,13 +47,12 @@ export function changedColumns(
   const written: WrittenColumn[] = [];
   const names = new Map<string, unknown>();
   for (const column of changed) {
-    const value: unknown = column.getEntityValue(entity);
-    if (!isWritable(column) || !isStorable(value)) return undefined;
-    const raw: unknown = driver.preparePersistentValue(value, column);
+    const own = isWritable(column) ? writtenColumn(column, entity, dataSource) : undefined;
+    if (!own) return undefined;
     // A column of two properties, which a hook may have given different values.
-    if (names.has(column.databaseName) && names.get(column.databaseName) !== raw) return undefined;
-    if (!names.has(column.databaseName)) written.push({ column, raw });
-    names.set(column.databaseName, raw);
+    if (names.has(column.databaseName) && names.get(column.databaseName) !== own.raw) return undefined;
+    if (!names.has(column.databaseName)) written.push(own);
+    names.set(column.databaseName, own.raw);
   }
   return written;
 }
@@ -61,17 +61,29 @@ export function changedColumns(
 export function insertedColumns(
   entity: ObjectLiteral,
   metadata: EntityMetadata,
-  { driver }: DataSource,
+  dataSource: DataSource,
 ): readonly WrittenColumn[] | undefined {
   const written: WrittenColumn[] = [];
   for (const column of metadata.columns) {
     if (!column.isInsert) continue;
-    const value: unknown = column.getEntityValue(entity);
-    if (value === undefined) continue;
-    if (!isStorable(value) || column.isArray) return undefined;
-    written.push({ column, raw: driver.preparePersistentValue(value, column) as unknown });
+    if (column.getEntityValue(entity) === undefined) continue;
+    const own = column.isArray ? undefined : writtenColumn(column, entity, dataSource);
+    if (!own) return undefined;
+    written.push(own);
   }
   return written;
+}
+
+/** Undefined if TypeORM has to write the value. */
+function writtenColumn(
+  column: ColumnMetadata,
+  entity: ObjectLiteral,
+  dataSource: DataSource,
+): WrittenColumn | undefined {
+  const value: unknown = column.getEntityValue(entity);
+  if (!isStorable(value)) return undefined;
+  const raw: unknown = dataSource.driver.preparePersistentValue(value, column);
+  return isBoundAlike(raw, column, dataSource) ? { column, raw } : undefined;
 }
 
 /** Those that TypeORM does not set by itself, and by which it does not find the row. */
@@ -83,6 +95,17 @@ function isWritable(column: ColumnMetadata): boolean {
 /** False for an expression of SQL, and for what a hook has deleted. */
 function isStorable(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
+}
+
+/** The types of columns in which SQLite stores a number as the text of a float, or as it is bound. */
+const NOT_NUMERIC = /char|clob|text|blob/i;
+
+/** Whether a bound value is stored as TypeORM stores it, which writes numbers into statements for SQLite, and converts other values. */
+function isBoundAlike(raw: unknown, column: ColumnMetadata, dataSource: DataSource): boolean {
+  if (dialectFamily(dataSource) !== 'sqlite') return true;
+  if (typeof raw === 'number')
+    return Number.isFinite(raw) && !NOT_NUMERIC.test(dataSource.driver.normalizeType(column));
+  return typeof raw !== 'boolean' && !(raw instanceof Date);
 }
 
 function columnDiffers(
