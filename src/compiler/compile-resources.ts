@@ -93,6 +93,7 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
     const { entity, target } = byId.get(shell.entity) ?? {};
     compileFeatures(shell, options, { parts, target, entity });
     Object.assign(shell, parts.serializer(options));
+    completeNested(shell, options);
     if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
   }
   const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);

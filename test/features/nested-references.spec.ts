@@ -62,12 +62,48 @@ class Skill {
   @PrimaryColumn({ type: 'int' }) id: number;
 }
 
+@Restify('referred')
+@Entity('referred_course')
+class Course {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 10 }) title: string;
+  @ManyToMany(() => Skill)
+  @JoinTable({
+    name: 'referred_lesson',
+    synchronize: false,
+    joinColumn: { name: 'courseId' },
+    inverseJoinColumn: { name: 'skillId' },
+  })
+  skills: Relation<Skill[]>;
+}
+
+/** The through model of courses and skills. */
+@Restify({ app: 'referred', nested: ['hours'], bulk: true })
+@Entity('referred_lesson')
+class Lesson {
+  @PrimaryGeneratedColumn() id: number;
+  @ManyToOne(() => Course, { nullable: false }) @JoinColumn({ name: 'courseId' }) course: Relation<Course>;
+  @ManyToOne(() => Skill, { nullable: false }) @JoinColumn({ name: 'skillId' }) skill: Relation<Skill>;
+  @OneToMany(() => Hour, (hour) => hour.lesson) hours: Relation<Hour[]>;
+}
+
+@Restify('referred')
+@Entity('referred_hour')
+class Hour {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 10 }) day: string;
+  @ManyToOne(() => Lesson, (lesson) => lesson.hours, { nullable: false }) lesson: Relation<Lesson>;
+}
+
 const FIRMS = '/rest/v1/referred/firm/';
 
 onEachDatabase('references of objects in bodies', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [Firm, Office, Region, Head, Skill], database });
+    started = await startApp({
+      entities: [Firm, Office, Region, Head, Skill, Course, Lesson, Hour],
+      database,
+    });
   });
   afterAll(() => started.close());
   beforeEach(async () => {
@@ -149,5 +185,42 @@ onEachDatabase('references of objects in bodies', (database) => {
       { offices: { create: [{ region: ['Invalid pk "1" - object does not exist.'] }] } },
     ]);
     expect((await client.get(`${FIRMS}${id}/offices/`)).json).toMatchObject([{ town: 'Paris' }]);
+  });
+
+  test('a through object takes its objects at the URL below either side, as at its own', async () => {
+    const { client, dataSource } = started;
+    await dataSource.getRepository(Skill).insert([{ id: 7 }, { id: 8 }]);
+    const courses = [{ title: 'a' }, { title: 'b' }].map((body) =>
+      client.post('/rest/v1/referred/course/', body),
+    );
+    const [first = 0, second = 0] = (await Promise.all(courses)).map(idOf);
+    const skillsOf = (course: number): string => `/rest/v1/referred/course/${course}/skills/`;
+    const hours = async (): Promise<string[]> => {
+      const found = await dataSource
+        .getRepository(Hour)
+        .find({ relations: { lesson: true }, order: { id: 'ASC' } });
+      return found.map(({ day, lesson }) => `${lesson.id}: ${day}`);
+    };
+    const created = await client.post(skillsOf(first), { skill: 7, hours: [{ day: 'Mo' }, { day: 'Tu' }] });
+    expect(created.status).toBe(201);
+    const lesson = idOf(created);
+    const own = await client.post('/rest/v1/referred/lesson/', {
+      course: second,
+      skill: 7,
+      hours: [{ day: 'We' }],
+    });
+    const listed = await client.post(skillsOf(second), [{ skill: 8, hours: [{ day: 'Th' }] }]);
+    const [other = 0] = (listed.json as { readonly id: number }[]).map(({ id }) => id);
+    expect(await hours()).toEqual([`${lesson}: Mo`, `${lesson}: Tu`, `${idOf(own)}: We`, `${other}: Th`]);
+    const [, , foreign] = await dataSource.getRepository(Hour).find({ order: { id: 'ASC' } });
+    const at = `${skillsOf(first)}${lesson}/`;
+    expect(outcome(await client.patch(at, { hours: { delete: [foreign?.id] } }))).toEqual([
+      400,
+      { hours: { delete: [`Item 0: Invalid pk "${foreign?.id}" - object does not exist.`] } },
+    ]);
+    const elsewhere = `${skillsOf(second)}${lesson}/`;
+    expect((await client.patch(elsewhere, { hours: { create: [{ day: 'Fr' }] } })).status).toBe(404);
+    expect((await client.patch(at, { hours: { create: [{ day: 'Fr', lesson: other }] } })).status).toBe(200);
+    expect(await hours()).toContain(`${lesson}: Fr`);
   });
 });
