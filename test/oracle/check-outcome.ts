@@ -62,6 +62,8 @@ export class OutcomeCheck {
     const { step, operation, sent } = exchange;
     const found = new Set<number>(this.earlier(exchange));
     if (step.method === 'DELETE' || operation?.method === 'DELETE') found.add(409);
+    // An object that is not deleted (contract 23.5).
+    if (/\/(restore|purge)\/?$/.test(step.path)) found.add(409);
     const conditions = Object.keys(sent.headers).filter((name) => /^if-/i.test(name));
     if (conditions.length > 0 && step.intent.kind !== 'known-state') found.add(412);
     if (conditions.length === 0) found.add(428);

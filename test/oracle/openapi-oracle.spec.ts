@@ -20,9 +20,9 @@ function problemsOf({ findings }: Trial): readonly string[] {
 }
 
 test('the responses of the sample application conform to its document', async () => {
-  const trial = await shortTrial('sample', 550);
+  const trial = await shortTrial('sample', 600);
   expect(problemsOf(trial)).toEqual([]);
-  expect(trial.requests).toBe(550);
+  expect(trial.requests).toBe(600);
   expect(trial.operations.succeeded).toBeGreaterThan(150);
 });
 

@@ -5,7 +5,8 @@ import type { Answer } from './step.js';
  * with these only (contract 5.9, contract 5.11).
  */
 const OF_THE_STATE = [
-  /^Invalid pk ".*" - object does not exist\.$/s,
+  // `Item 0:` in the keys that a body removes.
+  /^(Item \d+: )?Invalid pk ".*" - object does not exist\.$/s,
   /^This field must be unique\.$/,
   /^The fields .+ must make a unique set\.$/,
   /^An object with these values exists already\.$/,
