@@ -1,7 +1,16 @@
 // @tags db nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
-import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  BeforeInsert,
+  BeforeUpdate,
+  Column,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  PrimaryColumn,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
 import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
@@ -46,14 +55,43 @@ class ScShed {
   again: Relation<ScArea> | null;
 }
 
+/** Its column `areaId` belongs to three relations. The listener has TypeORM write it. */
+@Restify({ app: 'sc', name: 'barn' })
+@Entity('sc_barn')
+class ScBarn {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ default: 'x' }) mark: string;
+  @ManyToOne(() => ScPlot)
+  @JoinColumn([
+    { name: 'areaId', referencedColumnName: 'areaId' },
+    { name: 'otherNumber', referencedColumnName: 'number' },
+  ])
+  other: Relation<ScPlot> | null;
+  @ManyToOne(() => ScPlot)
+  @JoinColumn([
+    { name: 'areaId', referencedColumnName: 'areaId' },
+    { name: 'plotNumber', referencedColumnName: 'number' },
+  ])
+  plot: Relation<ScPlot> | null;
+  @ManyToOne(() => ScArea) @JoinColumn({ name: 'areaId' }) area: Relation<ScArea> | null;
+
+  @BeforeInsert()
+  @BeforeUpdate()
+  listen(): void {
+    this.mark = 'written';
+  }
+}
+
 onEachDatabase('relations that share a column', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: [ScArea, ScPlot, ScHouse, ScShed], database });
+    started = await startApp({ entities: [ScArea, ScPlot, ScHouse, ScShed, ScBarn], database });
     await started.dataSource.manager.insert(ScArea, [{ id: 1 }, { id: 2 }]);
     await started.dataSource.manager.insert(ScPlot, [
       { areaId: 1, number: 7 },
       { areaId: 2, number: 7 },
+      // Without an area.
+      { areaId: 3, number: 7 },
     ]);
   });
   afterAll(() => started.close());
@@ -98,6 +136,22 @@ onEachDatabase('relations that share a column', (database) => {
       expect([area, status, Object.keys(errors as object)]).toEqual([area, 400, ['area']]);
       expect((await client.get(url)).json).toEqual(json);
     }
+  });
+
+  test('are 403 where a key leads another one to no object, also where listeners run', async () => {
+    const { client } = started;
+    const forbidden = { detail: 'You do not have permission to perform this action.' };
+    const created = await client.post('/rest/v1/sc/barn/', { other: null, plot: null });
+    expect(created.status).toBe(201);
+    const url = `/rest/v1/sc/barn/${String((created.json as { id: number }).id)}/`;
+    for (const answer of [
+      await client.patch(url, { plot: '3,7' }),
+      await client.patch(url, { plot: '3,7', mark: 'y' }),
+      await client.post('/rest/v1/sc/barn/', { plot: '3,7' }),
+      await client.post('/rest/v1/sc/barn/', { plot: '3,7', other: null }),
+    ])
+      expect([answer.status, answer.json]).toEqual([403, forbidden]);
+    expect((await client.get(url)).json).toEqual(created.json);
   });
 
   test('are changed where they are the same column', async () => {

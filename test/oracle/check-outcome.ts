@@ -26,6 +26,8 @@ export class OutcomeCheck {
 
   check(exchange: Exchange): readonly Problem[] {
     const { step, answer, operation } = exchange;
+    // A deleted object is what a trash is about (contract 23).
+    if (step.intent.kind === 'no-such-object' && /\/(restore|purge)$/.test(step.operation)) return [];
     // A custom method of the application may accept and return anything.
     if (operation?.responses.has('default')) return [];
     const { intent } = step;
@@ -49,11 +51,11 @@ export class OutcomeCheck {
     return [];
   }
 
-  /** A filter on a field that the caller may not read is an unknown parameter (contract 10.3). */
+  /** A filter on a field that the caller may not read is an unknown parameter (contract 10.3), related keys that it may not view are an unknown field (contract 24.3). */
   private isUnreadable({ actor, answer }: Exchange): boolean {
     const messages = messagesOf(answer.json);
-    if (actor.mayAll || !messages.every((each) => each === 'Unknown parameter.')) return false;
-    this.count('a filter over a field that the caller may not read');
+    if (actor.mayAll || !messages.every((each) => /^Unknown (parameter|field)\.$/.test(each))) return false;
+    this.count('a field that the caller may not read');
     return true;
   }
 
@@ -63,7 +65,7 @@ export class OutcomeCheck {
     const found = new Set<number>(this.earlier(exchange));
     if (step.method === 'DELETE' || operation?.method === 'DELETE') found.add(409);
     // An object that is not deleted (contract 23.5).
-    if (/\/(restore|purge)\/?$/.test(step.path)) found.add(409);
+    if (/\/(restore|purge)$/.test(step.operation)) found.add(409);
     const conditions = Object.keys(sent.headers).filter((name) => /^if-/i.test(name));
     if (conditions.length > 0 && step.intent.kind !== 'known-state') found.add(412);
     if (conditions.length === 0) found.add(428);

@@ -48,8 +48,8 @@ export function isOfTheState({ json }: Answer): boolean {
 
 /** The names of the constraints beyond schemas that a 400 reports, apart from the state; undefined if it reports anything else. */
 export function beyondSchemas({ json }: Answer): readonly string[] | undefined {
-  // `_end` must be greater than `_start`: no schema compares two parameters (contract 18).
-  if (typeof json === 'object' && json !== null && Object.keys(json).join() === '_end')
+  // `_end` must be greater than `_start`, and excludes `_page`: no schema compares two parameters (contract 18).
+  if (typeof json === 'object' && json !== null && /^(_end|_page)$/.test(Object.keys(json).join()))
     return ['the window of json-server'];
   const names = messagesOf(json)
     .filter((message) => !OF_THE_STATE.some((each) => each.test(message)))

@@ -39,6 +39,8 @@ export interface Changed {
   readonly entity: ObjectLiteral;
   readonly before: WrittenValues;
   readonly key: readonly Json[];
+  /** The columns that relations share. */
+  readonly decided: readonly ColumnValue[];
 }
 
 /** Checks whether the caller is permitted to have a row that the database has rejected. */

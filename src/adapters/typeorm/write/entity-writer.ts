@@ -206,7 +206,7 @@ export class EntityWriter extends StepWriter {
         const isKeyExact = this.entities.restoreKey(entity, key);
         const unchanged = this.entities.unchangedRelations(entity);
         const stored = this.dropped?.valuesOf(entity) ?? [];
-        changed = { entity, before: this.candidates.writtenOf(entity, plan.after), key };
+        const before = this.candidates.writtenOf(entity, plan.after);
         const pairs = await beginPairs(plan, key, { runner, tools: this.tools });
         const { referenced, errors } = await this.tools.lookups.lookUp(keysOf(plan, pairs), runner);
         const loadedJson = this.precise?.loadedJson(entity, json) ?? new Map<string, unknown>();
@@ -221,6 +221,7 @@ export class EntityWriter extends StepWriter {
           given: plan.given,
           stored: storedKeys,
         });
+        changed = { entity, before, key, decided };
         const change = {
           identity: key,
           isKeyExact,
@@ -253,10 +254,13 @@ export class EntityWriter extends StepWriter {
     };
   }
 
-  private mayUpdate({ entity, before, key }: Changed, { after, values }: UpdatePlan): Promise<boolean> {
+  private mayUpdate(
+    { entity, before, key, decided }: Changed,
+    { after, values }: UpdatePlan,
+  ): Promise<boolean> {
     return this.candidates.isChangedRowPermitted(entity, {
       where: after,
-      exactly: this.precise?.ofUpdated(entity, values) ?? [],
+      exactly: [...decided, ...(this.precise?.ofUpdated(entity, values) ?? [])],
       stored: this.entities.conditionOf(key),
       before,
     });
