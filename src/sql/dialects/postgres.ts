@@ -59,7 +59,7 @@ export const postgres: Dialect = {
     parameter: (placeholder) => placeholder,
   }),
   columnTypes: (path) => ({
-    sql: `SELECT attname::text AS c0, CASE WHEN format_type(atttypid, NULL) NOT IN ('character', 'bit') THEN format_type(atttypid, NULL) END AS c1 FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+    sql: `SELECT attname::text AS c0, CASE WHEN format_type(atttypid, NULL) NOT IN ('character', 'character[]', 'bit', 'bit[]') THEN format_type(atttypid, NULL) END AS c1 FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
     parameters: [path],
   }),
   inserting: postgresReturning,

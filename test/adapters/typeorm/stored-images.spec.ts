@@ -145,7 +145,7 @@ onEachDatabase('stored values before and after writes', (database) => {
       expect(Object.isFrozen(told.writes[0]?.after)).toBe(true);
     });
 
-    test(`of a list cost two statements: ${model}`, async () => {
+    test(`of a list cost two statements at most: ${model}`, async () => {
       const { adapter } = connected;
       const told = new Told('both');
       const keys = [1, 2, 3, 4, 5];
@@ -164,7 +164,9 @@ onEachDatabase('stored values before and after writes', (database) => {
       await remove(10);
       const changed = await change(20);
       const removed = await remove(20);
-      expect((await change(0)) - changed).toBe(2);
+      // On MariaDB the statement that locks and reads each row reads the values before it, too.
+      const isRead = database.name === 'mariadb' && model === 'plain';
+      expect((await change(0)) - changed).toBe(isRead ? 1 : 2);
       expect((await remove(0)) - removed).toBe(1);
       expect(told.writes.map(({ before, after }) => ({ before, after }))).toEqual([
         ...keys.map((id) => ({ before: undefined, after: stored(id, 0) })),

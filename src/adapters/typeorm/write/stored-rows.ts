@@ -9,6 +9,8 @@ import { decodeRecord, readColumns, selectList, Scope } from '../../../sql/query
 import type { Statement } from '../../../sql/statement.js';
 import { labelStatement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
+import { exactDays } from '../connection/corrected-runner.js';
+import { dialectFamily } from '../data-source-dialect.js';
 import { isSyntaxError } from '../unreadable-json.js';
 import { identityOf, setRelation } from './entity-values.js';
 import type { WriterTools } from './row-writer.js';
@@ -117,6 +119,18 @@ export class StoredRows {
   }
 }
 
+/** The types of columns from whose values mysql2 makes dates. */
+const TEMPORAL: ReadonlySet<unknown> = new Set(['date', 'datetime', 'timestamp', Date]);
+
+/** Whether a value depends on options of the driver that TypeORM's own statements alone correct. */
+function isReadInZones(columns: readonly ColumnMetadata[], dataSource: DataSource): boolean {
+  return (
+    dialectFamily(dataSource) === 'mysql' &&
+    exactDays(dataSource) !== undefined &&
+    columns.some(({ type }) => TEMPORAL.has(type))
+  );
+}
+
 /** The object with the related row's key; null if the relation is empty. */
 function relatedKey(
   { joinColumns }: RelationMetadata,
@@ -151,6 +165,7 @@ function entityParts(metadata: EntityMetadata, dataSource: DataSource): EntityPa
     metadata.relations.every((relation) => !relation.isLazy) &&
     columns.every(({ type }) => type !== 'jsonb' || !dataSource.options.type.includes('sqlite')) &&
     columns.every(({ type }) => !spatialTypes.includes(type)) &&
+    !isReadInZones(columns, dataSource) &&
     metadata.primaryColumns.every((column) => columns.includes(column) && !column.isVirtual) &&
     joined.every(
       (column) =>
