@@ -14,7 +14,6 @@ import { decodeRecord, lockOf, readColumns, Scope, selectList } from '../../../s
 import type { Statement } from '../../../sql/statement.js';
 import { labelStatement } from '../../../sql/statement.js';
 import { StatementCache } from '../../../sql/statement-cache.js';
-import { exactDays } from '../connection/corrected-runner.js';
 import { changedColumns, insertedColumns } from './changed-columns.js';
 import type { ChangedEntity, WrittenColumn } from './changed-columns.js';
 import { assertExactKey } from './entity-values.js';
@@ -81,9 +80,9 @@ export class EntityStatements {
     tools: WriterTools,
     rules: DirectWriterRules | undefined,
   ): EntityStatements | undefined {
-    const { metadata, dataSource } = tools.tables.of(resource);
+    const { metadata } = tools.tables.of(resource);
     const rows = StoredRows.of(resource, tools);
-    const { relations, relationIds, columns } = metadata;
+    const { relations, relationIds } = metadata;
     // Of TypeORM 0.3 only.
     const { relationCounts = [] } = metadata as { readonly relationCounts?: readonly unknown[] };
     const isSimple =
@@ -91,8 +90,7 @@ export class EntityStatements {
       rules.overlapping.size === 0 &&
       !sharesColumns(metadata) &&
       relations.every((each) => !each.isCascadeInsert && !each.isCascadeUpdate) &&
-      relationIds.length + relationCounts.length === 0 &&
-      (exactDays(dataSource) === undefined || columns.every(({ type }) => type !== 'date'));
+      relationIds.length + relationCounts.length === 0;
     return rows && isSimple ? new EntityStatements(resource, tools, { rules, rows }) : undefined;
   }
 

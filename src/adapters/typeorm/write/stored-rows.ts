@@ -120,15 +120,13 @@ export class StoredRows {
 }
 
 /** The types of columns from whose values mysql2 makes dates. */
-const TEMPORAL: ReadonlySet<unknown> = new Set(['date', 'datetime', 'timestamp', Date]);
+const MYSQL_DATES: ReadonlySet<unknown> = new Set(['date', 'datetime', 'timestamp', Date]);
 
-/** Whether a value depends on options of the driver that TypeORM's own statements alone correct. */
+/** Whether a value depends on time zones for which the statements of TypeORM alone are corrected. */
 function isReadInZones(columns: readonly ColumnMetadata[], dataSource: DataSource): boolean {
-  return (
-    dialectFamily(dataSource) === 'mysql' &&
-    exactDays(dataSource) !== undefined &&
-    columns.some(({ type }) => TEMPORAL.has(type))
-  );
+  if (exactDays(dataSource) === undefined) return false;
+  const isMysql = dialectFamily(dataSource) === 'mysql';
+  return columns.some(({ type }) => (isMysql ? MYSQL_DATES.has(type) : type === 'date'));
 }
 
 /** The object with the related row's key; null if the relation is empty. */
