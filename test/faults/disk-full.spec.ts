@@ -273,7 +273,10 @@ test.each([
     const own = started.dataSource.transaction(async (manager) => {
       await manager.save(Note, { text: 'of the application' });
       await fillDisk();
-      expect((await started.client.post(LETTERS, { text: LONG })).status).toBe(503);
+      // A statement without RETURNING, which SQLite cannot undo alone.
+      before = (inner) => inner.save(Note, { text: LONG });
+      expect((await started.client.post(LETTERS, { text: 'short' })).status).toBe(503);
+      before = () => Promise.resolve();
       await giveSpace();
       await next(manager);
     });
@@ -282,6 +285,19 @@ test.each([
     await expectTrueAnswers();
   },
 );
+
+test("a request whose statement alone is undone leaves a transaction of the application's own", async () => {
+  const [, letters] = await allStored();
+  await started.dataSource.transaction(async (manager) => {
+    await manager.save(Note, { text: 'of the application' });
+    await fillDisk();
+    expect((await started.client.post(LETTERS, { text: LONG })).status).toBe(503);
+    await giveSpace();
+  });
+  const [notes, behind] = await allStored();
+  expect([notes?.map(({ text }) => text), behind]).toEqual([['first', 'of the application'], letters]);
+  await expectTrueAnswers();
+});
 
 test("a transaction of the application's own stays its own: no request commits it, and its rollback takes all", async () => {
   const kept = await stored('full_note');
