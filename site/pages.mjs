@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { scaffoldingOf, wholeExample } from './scaffolding.mjs';
+import { scaffoldingOf, wholeExample } from './scaffolding.cjs';
 
 const { repository, branch } = JSON.parse(
   readFileSync(fileURLToPath(new URL('../scripts/publication.json', import.meta.url)), 'utf8'),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { wholeExample } from '../../site/scaffolding.mjs';
+import { wholeExample } from '../../site/scaffolding.cjs';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EVERYDAY, navigationOf } from '../../site/pages.mjs';
-import { wholeExample } from '../../site/scaffolding.mjs';
+import { wholeExample } from '../../site/scaffolding.cjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { NODE_OPTIONS: _, ...ENVIRONMENT } = process.env;

@@ -110,8 +110,12 @@ export class StoredRows {
     const { metadata, dataSource, columns, relations } = this.parts;
     const entity = metadata.create(undefined, { fromDeserializer: true }) as ObjectLiteral;
     const byName = new Map(columns.map(({ databaseName }, index) => [databaseName, values[index]]));
-    const load = (name: string, as: ColumnMetadata): Json =>
-      dataSource.driver.prepareHydratedValue(byName.get(name), as) as Json;
+    const load = (name: string, as: ColumnMetadata): Json => {
+      const value: unknown = dataSource.driver.prepareHydratedValue(byName.get(name), as);
+      // TypeORM decides what the text of no date is.
+      if (value instanceof Date && Number.isNaN(value.getTime())) throw new SyntaxError('No date');
+      return value as Json;
+    };
     for (const column of columns)
       if (!column.isVirtual) column.setEntityValue(entity, load(column.databaseName, column));
     for (const relation of relations) setRelation(entity, relation, relatedKey(relation, load));

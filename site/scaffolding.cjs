@@ -77,14 +77,16 @@ function moduleOf(source) {
 }
 
 /** What an example leaves out: the lines before it, and those behind it. Nothing where it has imports of its own. */
-export function scaffoldingOf(source) {
+function scaffoldingOf(source) {
   if (/^import /m.test(source)) return { before: [], behind: [] };
   const behind = moduleOf(source);
   return { before: importsOf(`${source}\n${behind.join('\n')}`), behind };
 }
 
 /** The file that an example stands for. */
-export function wholeExample(source) {
+function wholeExample(source) {
   const { before, behind } = scaffoldingOf(source);
   return [...before, ...(before.length > 0 ? [''] : []), source, ...behind].join('\n');
 }
+
+module.exports = { scaffoldingOf, wholeExample };
