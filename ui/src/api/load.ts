@@ -6,6 +6,7 @@ import type { Client, Exchange } from './client.js';
 import type { SentRequest } from './sent-request.js';
 import type { Row } from './page.js';
 import { MOST_ROWS, readBody } from './read-rows.js';
+import { summaryOf } from './summary.js';
 import { parentPath, pathOf, withParameters, withSlash } from './urls.js';
 
 /** A response, as the panel of the request shows it. */
@@ -64,13 +65,13 @@ export class Loader {
     const description = descriptionOf(described);
     if (described.status >= 400 && described.status !== 405 && described.status !== 406)
       return { url, reply: described, description: undefined, parent: undefined };
-    const labels = description && !isIndex(description) ? description.with : undefined;
-    const labelled = labels === undefined ? url : withParameters(url, { [labels]: 'labels' });
-    const pagination = description && !isIndex(description) ? description.pagination : undefined;
+    const route = description && !isIndex(description) ? description : undefined;
+    const isSummary = summaryOf(url, route) !== undefined;
     // Counting may take long: it follows when the rows are shown.
-    const prefer = isCounted(url, pagination) ? 'count=none' : undefined;
+    const prefer = !isSummary && isCounted(url, route?.pagination) ? 'count=none' : undefined;
+    const asked = isSummary ? url : withAdditions(url, route);
     const [reply, parent] = await Promise.all([
-      this.client.get(labelled, { accept: JSON_TYPE, signal, prefer }).then((exchange) => toReply(exchange)),
+      this.client.get(asked, { accept: JSON_TYPE, signal, prefer }).then((exchange) => toReply(exchange)),
       this.findParent(url, description, signal),
     ]);
     if (description && !isIndex(description) && description.kind === 'object' && reply.status === 200)
@@ -127,6 +128,15 @@ export class Loader {
     this.labels.set(path, label);
     return label;
   }
+}
+
+/** Asks for the labels of related objects, and for the numbers of those in lists. */
+function withAdditions(url: string, description: RouteDescription | undefined): string {
+  const { with: labels, counts } = description ?? {};
+  const parameter = labels ?? counts?.parameter;
+  if (parameter === undefined) return url;
+  const added = [...(labels === undefined ? [] : ['labels']), ...(counts?.lists.length ? ['counts'] : [])];
+  return withParameters(url, { [parameter]: added.join(',') });
 }
 
 /** The path of the object above a nested list, or above one of its through objects. */

@@ -16,6 +16,26 @@ export function formatDay(text: string, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(date);
 }
 
+/** The begin of a unit of time, as a group has it: `2026-11-01` of a month as `November 2026`. */
+export function formatUnit(key: string, unit: string, language: string): string {
+  const [, year = '', month = ''] = /^(\d{4})-(\d{2})/.exec(key) ?? [];
+  switch (unit) {
+    case 'year':
+      return year;
+    case 'quarter':
+      return `${year} Q${Math.ceil(Number(month) / 3)}`;
+    case 'month':
+      return new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
+        Date.parse(key),
+      );
+    case 'hour':
+      // In the zone of the groups, which may be another one than that of the browser.
+      return `${formatDay(key.slice(0, 10), language)}, ${key.slice(11, 16)} ${key.slice(19)}`;
+    default:
+      return formatDay(key, language);
+  }
+}
+
 /** The number of bytes of base64. */
 export function countBytes(base64: string): number {
   const padding = /=*$/.exec(base64)?.[0].length ?? 0;

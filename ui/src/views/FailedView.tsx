@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { isIndex } from '../api/load.js';
 import type { Loaded } from '../api/load.js';
+import { summaryUrl } from '../api/summary.js';
 import { pathOf } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { usePage } from './context.js';
@@ -27,6 +28,11 @@ export function FailedView({ loaded }: { readonly loaded: Loaded }): JSX.Element
           )}
           {description.filters.length > 0 && <Filters description={description} />}
         </div>
+      )}
+      {description?.aggregates && (
+        <p>
+          <Link href={summaryUrl(url, description, description.aggregates)}>{text('summary')}</Link>
+        </p>
       )}
       {hasParameters && (
         <p>

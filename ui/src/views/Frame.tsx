@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { isIndex } from '../api/load.js';
 import type { Loaded } from '../api/load.js';
+import { summaryOf } from '../api/summary.js';
 import { text } from '../messages/messages.js';
 import type { PageState } from './App.js';
 import { BackLink } from './BackLink.js';
@@ -14,6 +15,7 @@ import { Login } from './Login.js';
 import { ObjectView } from './ObjectView.js';
 import { Panels } from './Panels.js';
 import { Progress } from './Progress.js';
+import { SummaryView } from './SummaryView.js';
 import { isObjectUrl, titleOf } from './title.js';
 import type { LoginAttempt } from './use-login.js';
 import { usePage } from './context.js';
@@ -105,6 +107,12 @@ function View({ loaded }: { readonly loaded: Loaded }): JSX.Element | null {
   const { description, reply } = loaded;
   // The form to log in says it.
   if (reply.status === 401) return null;
+  if (description && !isIndex(description) && (reply.status === 200 || reply.status === 400)) {
+    const summary = summaryOf(loaded.url, description);
+    const { aggregates } = description;
+    if (summary && aggregates)
+      return <SummaryView loaded={loaded} description={description} names={aggregates} summary={summary} />;
+  }
   if (reply.status >= 400) return <FailedView loaded={loaded} />;
   if (isIndex(description)) return <IndexView description={description} />;
   return hasRows(loaded) ? <ListView loaded={loaded} /> : <ObjectView loaded={loaded} />;

@@ -6,6 +6,7 @@ import type { Loaded, ParentObject } from '../api/load.js';
 import { toListPage } from '../api/page.js';
 import type { ListPage } from '../api/page.js';
 import { MOST_ROWS } from '../api/read-rows.js';
+import { summaryUrl } from '../api/summary.js';
 import { pathOf, withoutParameters, withSlash } from '../api/urls.js';
 import { BulkForms } from '../forms/BulkForms.js';
 import { ListForms } from '../forms/ListForms.js';
@@ -76,7 +77,7 @@ interface ListToolsProps {
 /** What one can do with a list: search, filter, download, create, and change many objects. */
 function ListTools({ description, columns, selection, parent }: ListToolsProps): JSX.Element {
   const { url } = usePage();
-  const { search, filters, bulk, trash } = description;
+  const { search, filters, bulk, trash, aggregates } = description;
   const deleted = deletedIn(url, description);
   return (
     <>
@@ -85,6 +86,7 @@ function ListTools({ description, columns, selection, parent }: ListToolsProps):
         {filters.length > 0 && <Filters description={description} />}
         <ColumnMenu columns={columns} />
         <Downloads description={description} />
+        {aggregates && <Link href={summaryUrl(url, description, aggregates)}>{text('summary')}</Link>}
         {trash?.parameter !== undefined && (
           <Link href={withDeleted(url, description, deleted === undefined ? 'only' : undefined)}>
             {text(deleted === undefined ? 'trash' : 'leaveTrash')}
@@ -106,7 +108,11 @@ function ListTools({ description, columns, selection, parent }: ListToolsProps):
 }
 
 /** Names that are misspelt have no effect: without a word, the list would look filtered. */
-function UnknownParameters({ description }: { readonly description: RouteDescription }): JSX.Element | null {
+export function UnknownParameters({
+  description,
+}: {
+  readonly description: RouteDescription;
+}): JSX.Element | null {
   const { url } = usePage();
   const names = unknownParameters(description, url);
   if (names.length === 0) return null;
@@ -129,7 +135,7 @@ function summarize({ rows }: ListPage, count: Count | undefined, cut: boolean): 
   return rows.length === 1 ? text('oneRowShown') : text('rowsShown', { count: rows.length });
 }
 
-function NoRows({ description }: { readonly description: RouteDescription | undefined }): JSX.Element {
+export function NoRows({ description }: { readonly description: RouteDescription | undefined }): JSX.Element {
   const { url } = usePage();
   const active = description ? activeFilters(description, url) : [];
   const search = description?.search?.parameter;

@@ -7,6 +7,7 @@ import type { Row } from '../api/page.js';
 import { pathOf, withSlash } from '../api/urls.js';
 import { Actions } from './Actions.js';
 import { usePage } from './context.js';
+import { countsOf } from './counts.js';
 import { Downloads } from './Downloads.js';
 import { referenceUrl, targetUrl } from './reference.js';
 import { isObjectUrl } from './title.js';
@@ -30,7 +31,9 @@ export function ObjectView({ loaded }: { readonly loaded: Loaded }): JSX.Element
   return (
     <>
       {parent && <Tabs path={parent.path} description={parent.description} />}
-      {object && !trash && <Tabs path={withSlash(pathOf(url))} description={object} />}
+      {object && !trash && (
+        <Tabs path={withSlash(pathOf(url))} description={object} counts={countsOf(row, object)} />
+      )}
       {description && (
         <div class="tools">
           <Downloads description={description} />
@@ -64,7 +67,10 @@ interface FieldsProps {
 /** All members of an object, by their labels. */
 function Fields({ row, description, labels }: FieldsProps): JSX.Element {
   const { links } = usePage();
-  const names = Object.keys(row).filter((name) => labels === undefined || name !== 'labels');
+  const counts = countsOf(row, description);
+  const names = Object.keys(row).filter(
+    (name) => !(labels && name === 'labels') && !(counts && name === 'counts'),
+  );
   return (
     <dl class="fields">
       {names.map((name) => (
@@ -77,6 +83,7 @@ function Fields({ row, description, labels }: FieldsProps): JSX.Element {
               value={exactMember(row, name)}
               field={description?.fields[name]}
               label={labels?.[name]}
+              count={counts?.[name]}
               href={targetUrl({ value: row[name], name, description }, links)}
               hrefOf={(key) => referenceUrl(key, description?.relations[name], links)}
               full

@@ -9,6 +9,7 @@ import { escapeText } from '../values/escape-text.js';
 import { shorten } from '../values/format.js';
 import { keyTextOf, labelOf } from '../values/label.js';
 import { usePage } from './context.js';
+import { countsOf } from './counts.js';
 import { Link } from './Link.js';
 import { referenceUrl, targetUrl } from './reference.js';
 import type { Selection } from './selection.js';
@@ -189,6 +190,7 @@ function Cell({ row, name, description }: CellProps): JSX.Element {
       value={exactMember(row, name)}
       field={description?.fields[name]}
       label={isLabelled ? labels?.[name] : undefined}
+      count={countsOf(row, description)?.[name]}
       href={targetUrl({ value: row[name], name, description }, links)}
       hrefOf={(key) => referenceUrl(key, description?.relations[name], links)}
     />

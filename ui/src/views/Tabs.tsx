@@ -11,10 +11,12 @@ interface TabsProps {
   /** The path of the object, with a slash at its end. */
   readonly path: string;
   readonly description: RouteDescription;
+  /** The numbers of objects that are known, by the name of the list. */
+  readonly counts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** The object and the lists below it. */
-export function Tabs({ path, description }: TabsProps): JSX.Element | null {
+export function Tabs({ path, description, counts }: TabsProps): JSX.Element | null {
   const { url } = usePage();
   if (description.nested.length === 0) return null;
   const here = withSlash(pathOf(url));
@@ -27,7 +29,13 @@ export function Tabs({ path, description }: TabsProps): JSX.Element | null {
           </Link>
         </li>
         {description.nested.map((nested) => (
-          <Tab key={nested.name} nested={nested} href={`${path}${nested.name}/`} here={here} />
+          <Tab
+            key={nested.name}
+            nested={nested}
+            href={`${path}${nested.name}/`}
+            here={here}
+            known={counts?.[nested.name]}
+          />
         ))}
       </ul>
     </nav>
@@ -38,13 +46,14 @@ interface TabProps {
   readonly nested: NestedDescription;
   readonly href: string;
   readonly here: string;
+  readonly known: number | undefined;
 }
 
 /** A list with its number of objects, once it is asked for: counting may be slow. */
-function Tab({ nested, href, here }: TabProps): JSX.Element {
+function Tab({ nested, href, here, known }: TabProps): JSX.Element {
   const { client, loader } = usePage();
   const [, rerender] = useState(0);
-  const count = loader.counts.get(href);
+  const count = known ?? loader.counts.get(href);
   const setCount = (next: string): void => {
     loader.counts.set(href, next);
     rerender((before) => before + 1);

@@ -14,6 +14,8 @@ interface ValueProps {
   /** The label and URL of a related object. */
   readonly label?: string | undefined;
   readonly href?: string | undefined;
+  /** The number of related objects of a list. */
+  readonly count?: number | undefined;
   /** The URL of the related object with a key, of a field with several keys. */
   readonly hrefOf?: ((key: unknown) => string | undefined) | undefined;
   /** Whether long values are shown in full. */
@@ -157,8 +159,14 @@ function Keys({ value, hrefOf }: ValueProps): JSX.Element {
   );
 }
 
-function NestedLink({ value, href }: ValueProps): JSX.Element {
+function NestedLink({ value, href, count }: ValueProps): JSX.Element {
   const name = escapeText(String(value).split('/').filter(Boolean).at(-1) ?? '');
+  if (href !== undefined && count !== undefined)
+    return (
+      <Link href={href} label={`${name}: ${count}`}>
+        {count}
+      </Link>
+    );
   return href === undefined ? (
     <span class="hint">{text('notReadable', { name })}</span>
   ) : (

@@ -15,7 +15,7 @@ export interface Columns {
   choose(names: readonly string[] | undefined): void;
 }
 
-const NOT_COLUMNS: ReadonlySet<string> = new Set(['labels']);
+const NOT_COLUMNS: ReadonlySet<string> = new Set(['labels', 'counts']);
 
 /**
  * The chosen columns: in the URL where the model selects fields, so that they can be sent to others; else in the tab.
@@ -54,14 +54,21 @@ export function useColumns(
   };
 }
 
-export function ColumnMenu({ columns }: { readonly columns: Columns }): JSX.Element {
+/** Check boxes of columns. */
+export function ColumnMenu({
+  columns,
+  label = text('columns'),
+}: {
+  readonly columns: Columns;
+  readonly label?: string;
+}): JSX.Element {
   const { all, shown, choose } = columns;
   const hidden = all.length - shown.length;
-  const summary = hidden === 0 ? text('columns') : text('columnsHidden', { count: hidden });
+  const summary = hidden === 0 ? label : text('columnsHidden', { label, count: hidden });
   return (
     <Menu label={summary}>
       <fieldset>
-        <legend class="hidden">{text('columns')}</legend>
+        <legend class="hidden">{label}</legend>
         {all.map(({ name, label }) => (
           <label key={name} class="check">
             <input

@@ -1,4 +1,5 @@
 import type { FilterDescription, RouteDescription } from '../../../src/core/contracts/route-description.js';
+import { isHaving } from '../api/summary.js';
 import { parametersOf, withParameters } from '../api/urls.js';
 import { findText } from '../messages/messages.js';
 
@@ -16,7 +17,11 @@ export function activeFilters(description: RouteDescription, url: string): reado
     if (value === '') return [];
     const filter = byName.get(name);
     if (filter) return [{ name, label: `${describeFilter(filter, description)} ${value}` }];
-    return name === description.groups ? [{ name, label: value }] : [];
+    if (name === description.groups) return [{ name, label: value }];
+    const { aggregates } = description;
+    return aggregates && isHaving(name, aggregates)
+      ? [{ name, label: `${name.slice(aggregates.having.length + 1)}=${value}` }]
+      : [];
   });
 }
 

@@ -2,6 +2,7 @@ import type { RouteDescription } from '../../../src/core/contracts/route-descrip
 import { isIndex } from '../api/load.js';
 import type { Loaded, ParentObject } from '../api/load.js';
 import type { Row } from '../api/page.js';
+import { summaryOf } from '../api/summary.js';
 import { parentPath, pathOf, withSlash } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
@@ -13,7 +14,10 @@ export function titleOf({ description, reply, url, parent }: Loaded): string {
   if (isIndex(description)) return text('index');
   if (!description) return parent ? listTitle(parent, withSlash(pathOf(url)), false) : url;
   const isObject = isObjectUrl(description);
-  if (!isObject) return parent ? listTitle(parent, withSlash(pathOf(url)), false) : listNameOf(description);
+  if (!isObject) {
+    const list = parent ? listTitle(parent, withSlash(pathOf(url)), false) : listNameOf(description);
+    return summaryOf(url, description) ? text('summaryOf', { list }) : list;
+  }
   const list = parent ? listTitle(parent, withSlash(pathOf(url)), true) : modelNameOf(description);
   const isRead = reply.status < 400 && typeof reply.value === 'object' && reply.value !== null;
   const label = isRead ? objectLabelOf(reply.value as Row, description, parent) : '';
