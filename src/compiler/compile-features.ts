@@ -37,6 +37,7 @@ export function compileFeatures(
   shell.description = options.description ?? '';
   shell.labels = options.labels;
   shell.returnDeleted = options.returnDeleted;
+  shell.respondsAfterCommit = options.responses === 'afterCommit';
   shell.trash = options.trash === true ? createTrash(shell) : undefined;
   shell.mergePatch = options.mergePatch === true;
   shell.queryMethod = options.query === true;

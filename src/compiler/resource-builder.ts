@@ -68,6 +68,7 @@ export function createBuilder(
     description: '',
     labels: undefined,
     returnDeleted: false,
+    respondsAfterCommit: false,
     trash: undefined,
     aggregates: undefined,
     mergePatch: false,

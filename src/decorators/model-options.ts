@@ -105,6 +105,7 @@ type Searched<Name extends string> = Name | `${'^' | '=' | '$' | '@'}${Name}`;
  * | `bulk` | bulk writes: a POST of a list, a PATCH or DELETE of the collection's URL; an object sets the operations and the maximum |
  * | `idempotency` | a repeated POST with the same `Idempotency-Key` is executed once; `false` overrides the prefix |
  * | `returnDeleted` | DELETE responds 200 with the deleted object instead of 204 |
+ * | `responses` | with `'afterCommit'`, code of the application makes the responses to writes after their COMMIT, not before it |
  * | `trash` | of an entity with `@DeleteDateColumn`: clients list deleted objects by `deleted=only`, restore and purge them |
  * | `mergePatch` | PATCH of one object also takes `application/merge-patch+json`, which merges into JSON columns |
  * | `strict` | unknown body fields and query parameters are errors; with `writes`, so are fields that a grant does not let the caller write |
@@ -167,6 +168,11 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly bulk?: boolean | (BulkOptions & { readonly upsert?: readonly PropertyOf<Entity>[] });
   readonly idempotency?: boolean | IdempotencyOptions;
   readonly returnDeleted?: boolean;
+  /**
+   * Code of the application makes the response to a write before its COMMIT, so that an error of it undoes the write; with
+   * `afterCommit`, after it, so that it holds no lock and undoes nothing. Default: before.
+   */
+  readonly responses?: 'afterCommit';
   /** Whether clients list deleted objects by `deleted=only`, restore and purge them. The entity needs a `@DeleteDateColumn`. Default: false. */
   readonly trash?: boolean;
   /** Whether PATCH of one object takes `application/merge-patch+json` (RFC 7396) beside `application/json`. Default: false. */

@@ -93,6 +93,7 @@ function resourceOf(
     returnDeleted: false,
     trash: undefined,
     mergePatch: false,
+    respondsAfterCommit: false,
     queryMethod: false,
     strict: false,
     strictWrites: false,

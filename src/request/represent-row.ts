@@ -9,7 +9,7 @@ import type { RestContext } from './rest-context.js';
 
 /**
  * The representations of rows that a request writes. Where code of the application makes them, or other rows are part of
- * them, they are made inside of the transaction, so that an error undoes the write.
+ * them, they are made inside of the transaction, so that an error undoes the write, unless the model responds after it.
  */
 export class WrittenRows {
   /** To be run as the last step of the transaction; undefined if the representations cannot fail. */
@@ -48,12 +48,15 @@ export class WrittenRows {
   }
 }
 
-/** Whether code of the application, or what is read of other rows, may keep a row from being represented. */
+/**
+ * Whether code of the application, or what is read of other rows, may keep a row from being represented, and then undoes
+ * its write.
+ */
 export function mayFail(context: Pick<RestContext, 'resource' | 'shape'>): boolean {
-  return (
-    chooseForm(context) !== 'stored' ||
-    context.resource.fields.some(({ kind, readable }) => kind === 'computed' && readable)
-  );
+  const { fields, respondsAfterCommit } = context.resource;
+  const form = chooseForm(context);
+  if (form === 'expanded' || respondsAfterCommit) return form === 'expanded';
+  return form === 'serialized' || fields.some(({ kind, readable }) => kind === 'computed' && readable);
 }
 
 /** The representation of a row; of a replayed row, the stored one. */

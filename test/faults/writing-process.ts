@@ -20,7 +20,11 @@ export interface WritingProcess {
   end: () => Promise<void>;
 }
 
-export async function startWriting(options: Partial<DataSourceOptions>): Promise<WritingProcess> {
+/** @param committed a file, to which `afterCommit` appends the texts that are committed, one a line. */
+export async function startWriting(
+  options: Partial<DataSourceOptions>,
+  committed?: string,
+): Promise<WritingProcess> {
   // Where Node finds the packages of this world.
   const program = join(
     WORLD.directory,
@@ -29,7 +33,7 @@ export async function startWriting(options: Partial<DataSourceOptions>): Promise
   );
   await mkdir(dirname(program), { recursive: true });
   await copyFile('test/fixtures/writing-app.mjs', program);
-  const child = fork(program, [JSON.stringify(options)], {
+  const child = fork(program, [JSON.stringify(options), ...(committed ? [committed] : [])], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

@@ -91,6 +91,11 @@ const unknownEntities = kindOf(
 );
 const nested: OptionKind = (given) =>
   isPlainObject(given) ? objectOf(objectOf(flag))(given) : nameList(given);
+const responses = kindOf(
+  (given) => given === 'afterCommit',
+  'no time at which responses are made',
+  "Write 'afterCommit', or leave the option out.",
+);
 const strict: OptionKind = (given) => (given === 'writes' ? [] : flag(given));
 const missingIndexRows = kindOf(
   (given) => given === false || (Number.isSafeInteger(given) && Number(given) >= 0),
@@ -252,6 +257,7 @@ export const MODEL_OPTIONS: Readonly<Record<keyof RestifyOptions, OptionRule>> =
   nested: early(nested),
   bulk: late(bulk),
   serializer: early(aClass),
+  responses: early(responses),
   trash: early(flag),
   mergePatch: early(flag),
   through: early(plainObject),

@@ -1,4 +1,6 @@
 import { storesResponses } from '../../core/contracts/idempotency.js';
+import type { RestifyOptions } from '../../decorators/model-options.js';
+import { effectiveOptions } from '../effective-options.js';
 import type { ColumnDescription, EntityDescription } from '../../core/schema/entity-metadata.js';
 import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import { exposedMember } from '../exposed-properties.js';
@@ -216,6 +218,15 @@ export function* verifyStoredResponses(input: CompilerInput): Problems {
           'the data source has no table for the stored responses',
           "Add IdempotencyRecord of 'nestjs-restify' to the data source's entities, and make its table, restify_idempotency, by a migration or synchronize.",
         );
+  for (const { where, options } of optionLocations(input)) {
+    const { responses, idempotency } = effectiveOptions(options as RestifyOptions, input.defaults);
+    if (responses !== undefined && idempotency !== undefined && idempotency !== false)
+      yield problem(
+        `${where}.responses`,
+        'the response to a request with an Idempotency-Key is stored in its transaction',
+        'Take `responses` away, or set `idempotency: false`.',
+      );
+  }
   for (const { entity, declaration } of drafts)
     if (entity.targets.some(storesResponses))
       yield problem(

@@ -72,6 +72,8 @@ export interface Resource extends ResourceSchema {
   readonly labels: ModelLabels | undefined;
   /** Whether DELETE of an object responds with the deleted object. */
   readonly returnDeleted: boolean;
+  /** Whether code of the application makes the responses to writes after their COMMIT. */
+  readonly respondsAfterCommit: boolean;
   /** Its views on deleted objects; undefined if clients do not reach these. */
   readonly trash: Trash | undefined;
   /** What clients may compute of the rows of its lists; undefined if nothing. */
