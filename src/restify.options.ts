@@ -44,23 +44,23 @@ export interface RestifyModuleOptions {
   readonly acquireTimeout?: number;
   /** How long a reading statement may run on PostgreSQL, MariaDB and MySQL before it is cancelled with a 503, in milliseconds; `false` for no limit. Default: 30,000. */
   readonly statementTimeout?: number | false;
-  /** How long an incomplete request may be inactive during shutdown before its connection is closed, in milliseconds. Default: 5,000. */
+  /** How long an incomplete request may be inactive during shutdown before its connection is closed, and how long calls of `afterCommit` may take then, in milliseconds. Default: 5,000. */
   readonly shutdownGrace?: number;
   /** Whether a single caller may not use the last connection of a pool of three or more. Default: true. */
   readonly fairShare?: boolean;
-  /** Whether the errors that triggers of the database raise are meant for callers, who then receive their messages. Default: false. */
+  /** Whether the errors that triggers of the database raise are meant for callers, who then receive their messages, in which values of rows may stand. Default: false. */
   readonly triggerMessages?: boolean;
   /** What happens to entities with `@Restify` that are not registered in any data source and therefore not served: a warning in the log, an error at start, or nothing. Default: `warn`. */
   readonly unknownEntities?: UnknownEntities;
   /** On PostgreSQL, MariaDB and MySQL, the rows from which a table without an index for a declared filter, order or foreign key is a warning in the log after the start; `false` for no warnings. Default: 100,000. */
   readonly missingIndexRows?: number | false;
-  /** The path of the index below the global prefix; `false` disables it. Default: `/`. */
+  /** The path of the index of all prefixes, below the global prefix; `false` disables it and that of this prefix. Default: `/`. */
   readonly index?: false | string;
   /** Whether a browser that opens a URL of the API gets a page that shows it. Default: false. */
   readonly browsable?: boolean | BrowsableOptions;
   /** The default filter backends of models. Default: `FieldFilter`, `SearchFilter`, `OrderingFilter`. */
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
-  /** The default pagination of models. Default: none, so that lists are complete. */
+  /** The default pagination of models. Default: none: lists are complete. */
   readonly pagination?: Pagination | false;
   /** The default renderers of models beside JSON, such as `new CsvRenderer()`. Default: none. */
   readonly renderers?: readonly Renderer[];
@@ -84,13 +84,13 @@ export interface RestifyModuleOptions {
   readonly returnDeleted?: boolean;
   /** The default of models for whether unknown body fields and query parameters are errors; with `writes`, so are fields that a grant does not let the caller write. Default: false. */
   readonly strict?: boolean | 'writes';
-  /** The default limits of models for one query. Defaults: docs/reference/limits.md. */
+  /** The default limits of models for one query. Default: those of docs/reference/limits.md. */
   readonly queryLimits?: Partial<QueryLimits>;
   /** The default of models for whether expanded lists take the parameters of their own lists, and a limit. Default: false. */
   readonly expansionQueries?: boolean;
   /** The default of models for whether lists are also read by QUERY (RFC 10008), with the parameters as the body. Default: false. */
   readonly query?: boolean;
-  /** Other names for query parameters, such as `{ search: 'q' }`, which models may extend and override. Default: the names of the features. */
+  /** Other names for query parameters, such as `{ search: 'q' }`, which models may extend and override. Default: none. */
   readonly parameters?: ParameterNames;
   /** The default permissions of models. Default: `AllowAny`. */
   readonly permissions?: readonly PermissionExpression[];
@@ -103,17 +103,17 @@ export interface RestifyModuleOptions {
   readonly authentication?: readonly Authentication[];
   /** How long the verification of credentials may take before a 503, in milliseconds. Default: 10,000. */
   readonly authenticationTimeout?: number;
-  /** The limit of failed authentications over all models of the prefix, after which credentials are not verified; `false` for no limit. Default: per minute 30 from one address, and 10 for one user name from it. */
+  /** The limit of failed authentications over all models of the prefix, after which credentials are not verified; `false` for no limit. Default: `{ perAddress: 30, perUser: 10, ttl: 60000 }`, in milliseconds. */
   readonly authenticationThrottle?: false | AuthenticationThrottle;
   /** Origins such as `https://admin.example.com` whose pages may send unsafe requests with the cookies of a session, in addition to the application's own origin. Default: none. */
   readonly trustedOrigins?: readonly string[];
-  /** The default Nest guards of models. Without `authentication` they authenticate, and run before the permissions. */
+  /** The default Nest guards of models. Without `authentication` they authenticate, and run before the permissions. Default: none. */
   readonly guards?: readonly InjectableClass<GuardLike>[];
-  /** The default Nest interceptors of models. */
+  /** The default Nest interceptors of models. Default: none. */
   readonly interceptors?: readonly InjectableClass<InterceptorLike>[];
-  /** The default Nest pipes of models. */
+  /** The default Nest pipes of models. Default: none. */
   readonly pipes?: readonly InjectableClass<PipeLike>[];
-  /** The default rate limit of models. Requests are counted separately for each model. */
+  /** The default rate limit of models. Requests are counted separately for each model. Default: none. */
   readonly throttle?: Throttle;
 }
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { PROJECT } from '../docs/document.js';
-import { namesInRows, optionsInTables } from '../docs/option-names.js';
+import { describeOptions } from '../docs/option-tables.js';
 import { SourceCopy, stepsOf } from './source-copy.js';
 
 const DECLARATION = 'src/decorators/model-options.ts';
@@ -34,19 +34,14 @@ const READ_IN = SOURCE.filter((file) =>
 
 /** What is missing for the options of models in a copy, as far as its texts tell. */
 function findMissing(copy: SourceCopy): readonly string[] {
-  const options = membersOf(copy.read(DECLARATION), 'RestifyOptions');
-  const rows = new Set(namesInRows(copy.read(DECLARATION)));
-  const documented = new Set(optionsInTables(copy.read('docs/reference/declaring.md'), '## All options'));
+  const described = describeOptions(copy.read(DECLARATION), 'RestifyOptions');
+  const options = described.map(({ name }) => name);
   const compiled = wordsOf(copy, COMPILED_IN);
   const read = wordsOf(copy, READ_IN);
   return [
-    ...options.filter((name) => !rows.has(name)).map((name) => `${DECLARATION} has no row for ${name}`),
-    ...[...rows]
-      .filter((name) => !options.includes(name))
-      .map((name) => `RestifyOptions has no member ${name}`),
-    ...options
-      .filter((name) => !documented.has(name))
-      .map((name) => `docs/reference/declaring.md has no row for ${name}`),
+    ...described
+      .filter(({ meaning, otherwise }) => meaning === '' || otherwise === '')
+      .map(({ name }) => `${DECLARATION} does not say what ${name} does, and its default`),
     ...options.filter((name) => !compiled.has(name)).map((name) => `src/compiler does not read ${name}`),
     ...membersOf(copy.read(RESOURCE), 'Resource')
       .filter((name) => !read.has(name))

@@ -27,6 +27,8 @@ export async function runSpec(path: string): Promise<SpecResult> {
   const config = {
     rootDir: dirname(path),
     testEnvironment: 'node',
+    // On a machine with other work.
+    testTimeout: 60_000,
     testMatch: ['**/*.spec.ts'],
     extensionsToTreatAsEsm: ['.ts'],
     moduleNameMapper: {

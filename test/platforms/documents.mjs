@@ -84,7 +84,8 @@ function tryTab({ title, commands }, tarball) {
       writeFileSync(join(application, file), withJest ? forJest(source) : source);
     }
     run('npx tsc --noEmit -p tsconfig.json', application);
-    run(withJest ? 'npx jest' : 'npx vitest run', application);
+    // Waits longer than by default, for machines that do other work.
+    run(`npx ${withJest ? 'jest' : 'vitest run --hookTimeout=60000'} --testTimeout=60000`, application);
     return examples.length;
   } finally {
     rmSync(folder, { recursive: true, force: true });
