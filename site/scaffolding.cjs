@@ -19,6 +19,7 @@ const EXPORTS = {
   'node:http': { values: '', types: 'IncomingMessage ServerResponse' },
   'node:os': { values: 'tmpdir', types: '' },
   'node:path': { values: 'join', types: '' },
+  'node:stream': { values: '', types: 'Readable' },
   'node:stream/promises': { values: 'pipeline', types: '' },
   typeorm: {
     values:

@@ -16,19 +16,19 @@ const PACKAGES = (major) => [
   ...['jwt', 'swagger', 'passport'].map((name) => `@nestjs/${name}@${major}`),
   `@nestjs/platform-fastify@${major}`,
   ...['passport', 'passport-jwt', 'class-validator', 'class-transformer'],
-  ...['@types/passport-jwt', '@types/multer'],
+  ...['@types/passport-jwt', '@types/multer', '@aws-sdk/client-s3@3', '@aws-sdk/lib-storage@3'],
 ];
 /** Files that `nest new` writes, which the quick start deletes. */
 const DELETED = /^app\.(?:controller|service|module|e2e)/;
 
 function run(command, cwd) {
-  const { status, stdout } = spawnSync('bash', ['-ec', command], {
+  const { status, stdout, stderr } = spawnSync('bash', ['-ec', command], {
     cwd,
     encoding: 'utf8',
     env: ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (status !== 0) throw new Error(`${command} has failed:\n${stdout.slice(-4000)}`);
+  if (status !== 0) throw new Error(`${command} has failed:\n${stdout.slice(-4000)}\n${stderr.slice(-4000)}`);
 }
 
 /** The commands of the tabs of the quick start, by their titles. */
