@@ -73,6 +73,8 @@ export class GreetedCustomer {
   orderingFields: ['state', 'number', 'customer.name'],
   aggregate: { group: ['state'], sum: ['number'] },
   expandable: ['customer', 'lines'],
+  expansionQueries: true,
+  counts: ['lines'],
   pagination: new CursorPagination({ pageSize: PAGE, secret: 'x'.repeat(32) }),
 })
 @Entity('growth_order')
@@ -108,7 +110,8 @@ export class OwnOrder {
 
 @Restify({
   app: 'growth',
-  filterFields: { product: ['exact'], 'order.customer.name': ['exact'] },
+  filterFields: { product: ['exact', 'gte'], 'order.customer.name': ['exact'] },
+  orderingFields: ['product'],
   pagination: offsets(),
 })
 @Entity('growth_line')

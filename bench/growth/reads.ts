@@ -182,6 +182,24 @@ export const READS: readonly GrowthRead[] = [
       `SELECT r.*, c.name FROM (SELECT o.id AS order_id, o.state, o.customer_id, l.id, l.product, row_number() OVER (PARTITION BY l.order_id ORDER BY l.id) AS place FROM growth_order o JOIN growth_line l ON l.order_id = o.id WHERE o.customer_id = 7) r JOIN growth_customer c ON c.id = r.customer_id WHERE r.place <= 101 ORDER BY r.place`,
   },
   {
+    what: 'expansion of a list with a filter, an order and a limit',
+    index: 'foreign keys',
+    path: `${ORDER}?customer=7&expand=lines&lines.product__gte=2&lines.ordering=-product&lines.limit=3`,
+    other: {
+      path: `${ORDER}?customer=1&expand=lines&lines.product__gte=1&lines.ordering=-product&lines.limit=3`,
+    },
+    sql: () =>
+      `SELECT * FROM (SELECT o.id AS order_id, o.state, o.customer_id, l.id, l.product, row_number() OVER (PARTITION BY l.order_id ORDER BY l.product DESC, l.id DESC) AS place FROM growth_order o JOIN growth_line l ON l.order_id = o.id WHERE o.customer_id = 7 AND l.product >= 2) r WHERE r.place <= 4 ORDER BY r.place`,
+  },
+  {
+    what: 'counts of the related objects of a list',
+    index: 'foreign keys',
+    path: `${ORDER}?customer=7&with=counts`,
+    other: { path: `${ORDER}?customer=1&with=counts` },
+    sql: () =>
+      `SELECT o.id, o.number, o.state, o.meta, o.customer_id, (SELECT count(*) FROM growth_line l WHERE l.order_id = o.id) FROM growth_order o WHERE o.customer_id = 7 ORDER BY o.id ${FIRST}`,
+  },
+  {
     what: 'nested list',
     index: 'foreign key',
     path: `${ORDER}77/lines/`,
