@@ -22,7 +22,7 @@ import { GeneratedControllers } from './nest/controller-factory.js';
 import type { HttpPlatform } from './http/http-platform.js';
 import { applicationConfigOf, globalEnhancers } from './nest/application-config.js';
 import { SubstituteInterceptor } from './nest/controller-enhancers.js';
-import { describeUnknownSockets, probeHttpSockets } from './internals/node.js';
+import { describeUnknownSockets, probeHttpSockets, warningsOfTls } from './internals/node.js';
 import { OpenSockets } from './http/open-sockets.js';
 import { resolvePlatform } from './http/resolve-platform.js';
 import { RestifyOperations } from './nest/restify-operations.service.js';
@@ -95,8 +95,10 @@ export class RestifyCoreModule
     this.hasRoutes = true;
     SubstituteInterceptor.add(applicationConfigOf(this.moduleRef), this.server);
     const sockets = probeHttpSockets();
-    if (sockets) this.sockets = OpenSockets.of(this.adapterHost.httpAdapter.getHttpServer(), sockets);
+    const httpServer: unknown = this.adapterHost.httpAdapter.getHttpServer();
+    if (sockets) this.sockets = OpenSockets.of(httpServer, sockets);
     else this.server.log.warn(describeUnknownSockets());
+    for (const warning of warningsOfTls(httpServer)) this.server.log.warn(warning);
     this.hasMiddleware = this.platform().hasMiddleware(this.adapterHost.httpAdapter);
     this.platform().registerBeforeRoutes(this.adapterHost.httpAdapter, this.server);
   }

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import { JSON_MEDIA_TYPE } from '../core/contracts/renderer.js';
 import { QUERY_MEDIA_TYPE, QUERY_METHOD } from '../core/schema/operation.js';
+import { connectionBelow } from '../internals/node.js';
 import type { RestResponse } from '../request/response/rest-response.js';
 
 /**
@@ -172,7 +173,7 @@ const INTERNAL_ERROR = 2;
 /** The response of HTTP/1.x, or that of HTTP/2, which has a stream in the place of a connection. */
 interface AnyResponse {
   readonly stream?: ServerHttp2Stream;
-  readonly socket: (Socket & { readonly _parent?: Socket | null }) | null;
+  readonly socket: Socket | null;
 }
 
 /**
@@ -201,9 +202,9 @@ export async function breakOff(response: ServerResponse): Promise<void> {
 }
 
 /** Resets a connection, below its encryption. One that cannot be reset, such as a Unix socket, is closed. */
-function reset(socket: NonNullable<AnyResponse['socket']>): void {
+function reset(socket: Socket): void {
   try {
-    (socket._parent ?? socket).resetAndDestroy();
+    connectionBelow(socket).resetAndDestroy();
   } catch {
     socket.destroy();
   }

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { probeHttpSockets } from './node.js';
+import { findsConnectionBelow, probeConstructors, probeHttpSockets } from './node.js';
 
 test('the state of HTTP connections is found in the running Node', async () => {
   const states = probeHttpSockets();
@@ -21,4 +21,12 @@ test('the state of HTTP connections is found in the running Node', async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   expect(seen).toEqual([[true, true], undefined]);
+});
+
+test('the connection below TLS is found in the running Node', () => {
+  expect(findsConnectionBelow()).toBe(true);
+});
+
+test('the constructors of requests and responses are found in the running Node', () => {
+  expect(probeConstructors()).toBeDefined();
 });

@@ -16,6 +16,7 @@ import {
   unknownRoutes,
 } from '../../internals/express.js';
 import type { ExpressLayer } from '../../internals/express.js';
+import { describeUnknownConstructors } from '../../internals/node.js';
 import { QUERY_METHOD } from '../../core/schema/operation.js';
 import { findHandlerKind } from '../handler-kind.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
@@ -63,7 +64,8 @@ const RESTORE_APP_ALL = new WeakMap<RestServer, () => void>();
  */
 function registerExpressMiddleware(adapter: HttpAdapter, server: RestServer): void {
   checkBodyText(adapter.getInstance());
-  useExpressPrototypes(adapter.getHttpServer(), adapter.getInstance());
+  if (!useExpressPrototypes(adapter.getHttpServer(), adapter.getInstance()))
+    server.log.warn(describeUnknownConstructors());
   RESTORE_APP_ALL.set(
     server,
     registerAllMethods(adapter.getInstance(), {
