@@ -2,11 +2,17 @@ import { METHODS } from 'node:http';
 import type { IncomingMessage, ServerResponse, Server } from 'node:http';
 import { ShuttingDown } from '../../core/errors/http-exceptions.js';
 import { isSupportedMethod, QUERY_METHOD, servedMethod } from '../../core/schema/operation.js';
+import {
+  describeUnknownClosing,
+  describeUnknownSerializer,
+  probeClosing,
+  probeSerializer,
+} from '../../internals/fastify.js';
 import type { HttpAdapter, HttpPlatform } from '../http-platform.js';
 import type { RestServer } from '../rest-server.js';
 import type { ServerExchange } from '../server-exchange.js';
 import { createMiddlewareExchange, getFastifyExchange, escapeMalformedUrls } from './fastify-exchange.js';
-import { mergeReplyVary, restoreMediaType } from './fastify-reply.js';
+import { mergeReplyVary, restoreMediaType, setSerializerProbe } from './fastify-reply.js';
 import { CONSTRAINT, FastifyRoutes } from './fastify-routes.js';
 import type { FastifyInstance, FastifyMiddleware, FastifyReply, FastifyRequest } from './fastify-types.js';
 
@@ -46,6 +52,9 @@ function registerFastifyHooks(adapter: HttpAdapter, server: RestServer): void {
     routes.captureRoute(route, this);
   });
   rejectWhileClosing(instance, server);
+  const hasSerializer = probeSerializer(instance);
+  if (hasSerializer) setSerializerProbe(instance, hasSerializer);
+  else server.log.warn(describeUnknownSerializer());
   registerFirstMiddleware(instance, (request, response, next) => {
     server.setInitialHeaders(createMiddlewareExchange(request, response));
     next();
@@ -111,8 +120,11 @@ function deriveConstraint(request: IncomingMessage, server: RestServer): string 
  * a form of its own and without `Retry-After`. Requests are served if the application has set `return503OnClosing: false`.
  */
 function rejectWhileClosing(instance: FastifyInstance, server: RestServer): void {
+  const closing = probeClosing(instance);
+  if (!closing) server.log.warn(describeUnknownClosing());
+  if (closing?.rejects !== true) return;
   instance.addHook('preClose', (done) => {
-    if (rejectsOnClosing(instance)) for (const each of listServers(instance)) rejectRequests(each, server);
+    for (const each of [instance.server, ...closing.otherServers]) rejectRequests(each, server);
     done();
   });
 }
@@ -125,22 +137,4 @@ function rejectRequests(httpServer: Server, server: RestServer): void {
     if (server.isGenerated(exchange)) void server.sendError(exchange, new ShuttingDown());
     else for (const listener of listeners) listener.call(httpServer, request, response);
   });
-}
-
-/** False also if Fastify's internals differ. */
-function rejectsOnClosing(instance: FastifyInstance): boolean {
-  const options = getInternal(instance, 'fastify.options') as { return503OnClosing?: boolean } | undefined;
-  return options !== undefined && options.return503OnClosing !== false;
-}
-
-/** The server, and those for the other addresses of its host name. */
-function listServers(instance: FastifyInstance): readonly Server[] {
-  const others = getInternal(instance, 'fastify.serverBindings') as readonly Server[] | undefined;
-  return [instance.server, ...(others ?? [])];
-}
-
-/** A property that Fastify stores under a symbol. */
-function getInternal(instance: object, description: string): unknown {
-  const key = Object.getOwnPropertySymbols(instance).find((symbol) => symbol.description === description);
-  return key && (instance as { readonly [key: symbol]: unknown })[key];
 }

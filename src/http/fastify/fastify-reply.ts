@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { JSON_MEDIA_TYPE } from '../../core/contracts/renderer.js';
+import type { HasSerializer } from '../../internals/fastify.js';
 import type { RestResponse } from '../../request/response/rest-response.js';
 import { breakOff, mergeVary, setConnectionHeader, setResponseHeaders } from '../write-response.js';
 import type { HeaderTarget } from '../write-response.js';
@@ -54,18 +55,21 @@ export function reopenReply(reply: MarkedReply): void {
   reply[HANDED_OVER] = false;
 }
 
-/** The symbol under which Fastify stores the serializer of a reply, found with the first reply. */
-let serializer: symbol | undefined;
+/** How an instance of Fastify, and those of its plugins, tell whether a reply has a serializer. */
+const HAS_SERIALIZER = Symbol('restify.hasSerializer');
 
-/**
- * Whether a text is sent unchanged: a serializer that the application has set for this reply would receive it. False if
- * Fastify's internals differ.
- */
-function sendsTextUnchanged(reply: object): boolean {
-  serializer ??= Object.getOwnPropertySymbols(reply).find(
-    ({ description }) => description === 'fastify.reply.serializer',
-  );
-  return serializer !== undefined && (reply as { readonly [key: symbol]: unknown })[serializer] === null;
+interface ProbedInstance {
+  [HAS_SERIALIZER]?: HasSerializer;
+}
+
+export function setSerializerProbe(instance: ProbedInstance, hasSerializer: HasSerializer): void {
+  instance[HAS_SERIALIZER] = hasSerializer;
+}
+
+/** Whether a text is sent unchanged: a serializer that the application has set for this reply would receive it. False if it is not known. */
+function sendsTextUnchanged(reply: FastifyReply): boolean {
+  const { server }: { readonly server: ProbedInstance } = reply;
+  return server[HAS_SERIALIZER]?.(reply) === false;
 }
 
 /** Whether a response has been sent, or is passing through the application's hooks. */

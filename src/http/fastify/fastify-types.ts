@@ -21,6 +21,8 @@ export interface FastifyRequest extends LibraryRequest {
 
 export interface FastifyReply {
   readonly raw: ServerResponse;
+  /** The instance of the plugin of the route, which inherits from that of the application. */
+  readonly server: object;
   /** Whether the response has been sent; false while a hook of the application delays it. */
   readonly sent: boolean;
   readonly statusCode: number;
