@@ -85,7 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'restify.options': ['core', 'decorators'],
   compiler: ['core', 'decorators', 'internals', 'restify.options'],
   sql: ['core'],
-  execution: ['core', 'sql'],
+  execution: ['core', 'internals', 'sql'],
   request: ['core', 'execution'],
   'features/authentication': FEATURE,
   'features/permissions': FEATURE,

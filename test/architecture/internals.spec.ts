@@ -1,19 +1,15 @@
 // @tags core
 import { describe, expect, test } from '@jest/globals';
 import { Linter } from 'eslint';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parser } from 'typescript-eslint';
-import { PROJECT } from '../docs/document.js';
 
 interface LintConfig {
   readonly INTERNALS: readonly { readonly selector: string; readonly message: string }[];
-  readonly INTERNALS_ELSEWHERE: readonly string[];
 }
 
 /** Not a literal, because the file has no types. */
 const CONFIG: string = '../../eslint.config.js';
-const { INTERNALS, INTERNALS_ELSEWHERE } = (await import(CONFIG)) as LintConfig;
+const { INTERNALS } = (await import(CONFIG)) as LintConfig;
 
 /** The lines of a source that the rule of `src/internals/` rejects. */
 function offences(source: string): readonly number[] {
@@ -50,9 +46,5 @@ describe('the lint rule of src/internals/', () => {
     ['a key of JSON', "Object.hasOwn(value, '__proto__');"],
   ])('allows %s', (_, source) => {
     expect(offences(source)).toEqual([]);
-  });
-
-  test.each(INTERNALS_ELSEWHERE)('needs its exception for %s', (path) => {
-    expect(offences(readFileSync(join(PROJECT, path), 'utf8'))).not.toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ class FakePool implements DriverPool {
   ending = false;
   /** This package listens to `acquire`. */
   readonly listeners = { acquire: 1, release: 0 };
-  readonly client: Client = {};
+  readonly client: Client = { _queryable: true, _ending: false };
 
   constructor(readonly options: NonNullable<DriverPool['options']> = {}) {}
 
@@ -73,6 +73,7 @@ describe('a pooled connection', () => {
     ['the application listens to its return', new FakePool(), ({ listeners }) => (listeners.release = 1)],
     ['the application listens to its checkout', new FakePool(), ({ listeners }) => (listeners.acquire = 2)],
     ['the driver cannot use it', new FakePool(), ({ client }) => (client._queryable = false)],
+    ['the driver does not tell that it can use it', new FakePool(), ({ client }) => delete client._queryable],
     ['the driver is ending it', new FakePool(), ({ client }) => (client._ending = true)],
   ])('is returned to the pool if %s', async (_, pool, change) => {
     await runTwo(pool, () => Promise.resolve(change(pool)));

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../core/maybe-promise.js';
+import { probeReusable } from '../../internals/pg.js';
 import type { DriverPool } from '../port.js';
 import type { PassedConnection, Permit } from './pool-queue.js';
 import { connectionFailure } from './database-failures.js';
@@ -7,12 +8,6 @@ import type { AcquireDeadlines } from './acquire-timeout.js';
 
 /** The number of listeners to `acquire` that this package adds to a pool. */
 const OWN_ACQUIRE_LISTENERS = 1;
-
-/** A client of pg, with the two properties by which pg's pool recognizes one that it must not use again. */
-interface PooledClient {
-  readonly _queryable?: boolean;
-  readonly _ending?: boolean;
-}
 
 /** What all connections of a database's pools have in common. */
 export interface PoolRules {
@@ -88,8 +83,7 @@ function mayBePassed({ pool, client }: PoolConnection): boolean {
   return (
     pool.waitingCount === 0 &&
     pool.ending !== true &&
-    client._queryable !== false &&
-    client._ending !== true &&
+    probeReusable(client) === true &&
     !hasLimits(pool.options ?? {}) &&
     !hasOwnCheckout(pool)
   );
@@ -116,7 +110,7 @@ function hasOwnCheckout(pool: DriverPool): boolean {
 
 interface PoolConnection extends PassedConnection {
   readonly pool: DriverPool;
-  readonly client: PooledClient;
+  readonly client: object;
 }
 
 /** Rejects with a 503 at the deadline, and if the server cannot be reached. The permit is released on failure. */
