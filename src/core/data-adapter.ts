@@ -82,7 +82,7 @@ export interface DataAdapter {
   /** Prepares a resource; called once at boot for each. Views of resources need no preparation. */
   prepare(resource: ResourceSchema): void;
   /** Whether rows are read without application code such as listeners and subscribers. Evaluated for each request, because subscribers change at run time. */
-  readsAsStored(resource: ResourceSchema): boolean;
+  bypassesEntityHooks(resource: ResourceSchema): boolean;
 
   /** Reads the values of the parent's join columns; undefined if there is no such row. */
   read(plan: ParentPlan): Promise<ParentValues | undefined>;

@@ -64,7 +64,7 @@ export async function bootstrapApi(context: BootContext): Promise<void> {
     server.reportError(error, { subject, listener: errors.listener, method, actor: null, request });
   };
   const { adapter, description, readBody } = await describeEntities(context, reportError);
-  context.awaited.knows(description);
+  context.awaited.setKnownEntities(description);
   const input = compilerInput(description, context);
   rejectProblems(problemsOfOptions(input), dataSource);
   const instances = new Map<unknown, unknown>();
@@ -155,7 +155,7 @@ async function describeEntities(
     reportError,
     ...validator,
   });
-  await adapter.learn();
+  await adapter.loadTableFacts();
   const description = adapter.describe({ exposures: await loadExposures(), rules: validator?.rulesOf });
   return { adapter, description, readBody: validator?.readBody };
 }
@@ -257,7 +257,7 @@ export function validateOffline(
   description: ModelDescription,
   context: Pick<BootContext, 'options' | 'controllers' | 'awaited' | 'modules' | 'server'>,
 ): readonly DeclarationProblem[] {
-  context.awaited.knows(description);
+  context.awaited.setKnownEntities(description);
   const input = compilerInput(description, context);
   const optionProblems = problemsOfOptions(input);
   return optionProblems.length > 0

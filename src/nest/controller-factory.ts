@@ -38,7 +38,7 @@ export class GeneratedControllers {
   /** Adds the handlers to the classes. */
   bind(api: Api, binding: Binding): void {
     const { server } = binding;
-    let hasSign = false;
+    let hasSwaggerAnchor = false;
     for (const routes of api.byPath.values()) {
       const own = this.hostOf(routes.resource, binding);
       if (!own) continue;
@@ -53,9 +53,9 @@ export class GeneratedControllers {
         const pattern = getRoutePattern(api.prefix, route);
         server.modelPaths.set(`/${pattern}`, `/${model}`);
         if (isDirect(route, generated)) server.directRoutes.add(route);
-        const isSign: boolean = !hasSign && route.actions.size === 0;
-        hasSign ||= isSign;
-        bindHandlers(handlersOf({ name, route, pattern, isSign }, own, generated), route, server);
+        const isSwaggerAnchor: boolean = !hasSwaggerAnchor && route.actions.size === 0;
+        hasSwaggerAnchor ||= isSwaggerAnchor;
+        bindHandlers(handlersOf({ name, route, pattern, isSwaggerAnchor }, own, generated), route, server);
       }
     }
   }
@@ -132,7 +132,7 @@ interface BoundUrl extends Url {
   readonly route: Route;
   readonly pattern: string;
   /** The only URL of its prefix that @nestjs/swagger documents, from which global prefix and version are derived. */
-  readonly isSign: boolean;
+  readonly isSwaggerAnchor: boolean;
 }
 
 /**
@@ -143,7 +143,7 @@ interface BoundUrl extends Url {
  * @param generated the class with the generated handlers.
  */
 function handlersOf(
-  { name, route, pattern, isSign }: BoundUrl,
+  { name, route, pattern, isSwaggerAnchor }: BoundUrl,
   own: Host,
   generated: Host,
 ): readonly RouteHandler[] {
@@ -169,7 +169,7 @@ function handlersOf(
       route,
       pattern,
       method: ALL_METHODS,
-      isDocumented: isSign,
+      isDocumented: isSwaggerAnchor,
     },
   ];
 }

@@ -91,7 +91,7 @@ export function routingProblems({ listed, wrapper }: ListedController): readonly
   return isRouted ? [] : [unknownController((listed as Type).name)];
 }
 
-const EVERYTHING = 'restifyEverything';
+const MIDDLEWARE_ROUTE_STUB = 'middlewareRouteStub';
 
 /**
  * Makes `consumer.apply(…).forRoutes(StudentController)` apply to all URLs of its model: Nest looks for paths in the
@@ -105,11 +105,11 @@ export function exposeToMiddleware(listed: ListedController, path: string): void
   Reflect.defineMetadata(METADATA.path, [...new Set([...paths, path])], controller);
   const descriptor = { value: (): void => undefined, writable: true, configurable: true, enumerable: false };
   // The routed subclass, one for each application, has routes of its own in place of this one.
-  Object.defineProperty(routedClass(listed).prototype as object, EVERYTHING, {
+  Object.defineProperty(routedClass(listed).prototype as object, MIDDLEWARE_ROUTE_STUB, {
     ...descriptor,
     value: undefined,
   });
-  if (Object.hasOwn(prototype, EVERYTHING)) return;
-  Object.defineProperty(prototype, EVERYTHING, descriptor);
-  RequestMapping({ path: ['/', '/*path'], method: RequestMethod.ALL })(prototype, EVERYTHING, descriptor);
+  if (Object.hasOwn(prototype, MIDDLEWARE_ROUTE_STUB)) return;
+  Object.defineProperty(prototype, MIDDLEWARE_ROUTE_STUB, descriptor);
+  RequestMapping({ path: ['/', '/*path'], method: RequestMethod.ALL })(prototype, MIDDLEWARE_ROUTE_STUB, descriptor);
 }

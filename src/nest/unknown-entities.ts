@@ -13,7 +13,7 @@ export class AwaitedPrefix {
   }
 
   /** Marks the entities of its data source as known. */
-  knows({ entities }: ModelDescription): void {
+  setKnownEntities({ entities }: ModelDescription): void {
     for (const { targets } of entities)
       for (const target of targets) if (typeof target !== 'string') seen().entities.add(target as object);
   }

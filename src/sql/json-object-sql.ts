@@ -9,7 +9,7 @@ import type { Scope } from './query-scope.js';
 import type { StoredJson } from './stored-json.js';
 
 /** Serialization of the rows of a resource as JSON by the database. */
-export interface JsonRows {
+export interface JsonRowCompiler {
   /** SQL of a row's JSON object; NULL for a row that only the process can serialize. */
   sql(scope: Scope, basePath: string): string;
   /** The members that are `[]` in the rows from the database, in order; `insertStoredJson` writes their values. */
@@ -49,7 +49,7 @@ export function jsonRows(
   resource: ResourceSchema,
   { json: writer }: Dialect,
   databaseType: string,
-): JsonRows | JsonObstacle {
+): JsonRowCompiler | JsonObstacle {
   if (!writer) return { kind: 'database', name: databaseType };
   const members = membersOf(readable(resource.fields), resource, writer);
   if (isObstacle(members)) return members;
@@ -68,7 +68,7 @@ export function jsonRows(
  * Splits rows at the boundary between two objects. The boundary cannot occur inside a row: rows hold no arrays but `[]`, inside a
  * string a quotation mark is escaped, and one that ends a string is not followed by a name.
  */
-function boundariesOf(first: Member | undefined): Pick<JsonRows, 'removeRow' | 'separate'> {
+function boundariesOf(first: Member | undefined): Pick<JsonRowCompiler, 'removeRow' | 'separate'> {
   const begin = first ? `{"${first.name}":` : '{';
   const boundary = `},${begin}`;
   return {

@@ -11,7 +11,7 @@ import {
   keyOrder,
   reverseOrder,
 } from './compile-order.js';
-import type { JsonRows } from './json-object-sql.js';
+import type { JsonRowCompiler } from './json-object-sql.js';
 import { selectList } from './query-scope.js';
 import type { Scope } from './query-scope.js';
 import { insertStoredJson } from './stored-json.js';
@@ -33,7 +33,7 @@ export interface JsonPage extends PageRows, Pick<PagePlan, 'parent' | 'count'> {
 }
 
 export interface JsonRowOptions {
-  readonly json: JsonRows;
+  readonly json: JsonRowCompiler;
   readonly basePath: string;
 }
 
@@ -250,7 +250,7 @@ export interface JsonPageRecord {
 }
 
 interface ReadPageOptions {
-  readonly json: JsonRows;
+  readonly json: JsonRowCompiler;
   readonly scope: Pick<Scope, 'dialect' | 'resource'>;
   /** What separates the rows of the text. Default: a comma. */
   readonly separator?: RowSeparator | undefined;

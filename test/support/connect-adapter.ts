@@ -49,7 +49,7 @@ export async function connectAdapter({
     await dataSource.initialize();
     const { acquireTimeout, statementTimeout, fairShare } = OPTIONS;
     const adapter = new TypeOrmAdapter(dataSource, { acquireTimeout, statementTimeout, fairShare });
-    await adapter.learn();
+    await adapter.loadTableFacts();
     const resources = compileModels(adapter.describe()).all;
     for (const resource of resources) adapter.prepare(resource);
     const comparison = compareOver([dataSource]);

@@ -13,7 +13,7 @@ import type { LoadedEntities } from '../../src/adapters/typeorm/write/loaded-ent
 import type { WriterTools } from '../../src/adapters/typeorm/write/row-writer.js';
 import { selectForUpdate } from '../../src/adapters/typeorm/write/row-locks.js';
 import { StoredRows } from '../../src/adapters/typeorm/write/stored-rows.js';
-import { writeWithin } from '../../src/adapters/typeorm/write/row-writer.js';
+import { inTransaction } from '../../src/adapters/typeorm/write/row-writer.js';
 import type { Json } from '../../src/core/errors/rest-exception.js';
 import type { CreatePlan, UpdatePlan } from '../../src/core/query/plan.js';
 import { isBySql } from '../../src/execution/choose-write.js';
@@ -92,7 +92,7 @@ export async function updatedByTypeOrm(
     .transact(async (runner) => {
       difference = await entityDifference(inside, plan, runner);
       const general = new EntityWriter(inside.resource, tools);
-      const row = await writeWithin(general.prepareUpdate({ ...plan, completed: undefined }), runner);
+      const row = await inTransaction(general.prepareUpdate({ ...plan, completed: undefined }), runner);
       key = row?.key;
       stored = key && (await storedRow(inside, key, runner));
       throw new TakenBack();

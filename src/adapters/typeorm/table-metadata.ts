@@ -46,7 +46,7 @@ export class Tables implements TableRegistry {
    * Reads facts from the catalogue, once at start. Of virtual generated columns too, because migrations may have added some that no
    * entity declares.
    */
-  async learn({ json, guaranteedKeys }: Pick<Dialect, 'json' | 'guaranteedKeys'>): Promise<void> {
+  async loadTableFacts({ json, guaranteedKeys }: Pick<Dialect, 'json' | 'guaranteedKeys'>): Promise<void> {
     if (json?.subtypeTables !== undefined) {
       const tables = await this.dataSource.query<readonly { readonly name: unknown }[]>(json.subtypeTables);
       this.jsonSubtypes = new Set(tables.map(({ name }) => String(name).toLowerCase()));

@@ -145,9 +145,9 @@ export class TypeOrmAdapter implements DataAdapter {
   }
 
   /** Reads facts about the tables from the database; called before the entities are described. */
-  async learn(): Promise<void> {
+  async loadTableFacts(): Promise<void> {
     await this.texts.read(this.dialect);
-    await this.tables.learn(this.dialect);
+    await this.tables.loadTableFacts(this.dialect);
   }
 
   /** What is wrong with the settings of sessions, and with models by the definitions of their tables in the database. */
@@ -236,8 +236,8 @@ export class TypeOrmAdapter implements DataAdapter {
     };
   }
 
-  readsAsStored(resource: ResourceSchema): boolean {
-    return this.reader.readsAsStored(resource);
+  bypassesEntityHooks(resource: ResourceSchema): boolean {
+    return this.reader.bypassesEntityHooks(resource);
   }
 
   aggregate(plan: AggregatePlan): Promise<AggregateResult> {

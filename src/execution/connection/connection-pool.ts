@@ -77,7 +77,7 @@ export class ConnectionPool<S extends Session> {
   ): Promise<Result> {
     const { dialect, fairShare, deadlines } = this.parts;
     if (dialect.oneConnection) return use(undefined);
-    const permit = this.queueOf(from).enter(fairShare ? requester : undefined, deadlines, pool);
+    const permit = this.queueOf(from).acquire(fairShare ? requester : undefined, deadlines, pool);
     return isPromise(permit) ? permit.then(use) : use(permit);
   }
 
@@ -122,7 +122,7 @@ export class ConnectionPool<S extends Session> {
     permit: Permit | undefined,
   ): Promise<void> {
     const cancelled = read?.end();
-    const release = (): Promise<void> => session.release().finally(() => permit?.leave());
+    const release = (): Promise<void> => session.release().finally(() => permit?.release());
     if (cancelled) void cancelled.then(release);
     else {
       if (broken) this.parts.dialect.discard(connection);
@@ -142,7 +142,7 @@ export class ConnectionPool<S extends Session> {
         permit?.until ?? this.parts.deadlines.deadline(),
       );
     } catch (error) {
-      permit?.leave();
+      permit?.release();
       void connecting.then(() => session.release()).catch(() => undefined);
       throw connectionFailure(error);
     }

@@ -16,13 +16,13 @@ function recordPermits(queue: PoolQueue, deadlines = new AcquireDeadlines(60_000
   const permits = new Map<string, Permit>();
   const request = (name: string): void => {
     requested.push(name);
-    void Promise.resolve(queue.enter(as(name.slice(0, 1)), deadlines)).then((permit) => {
+    void Promise.resolve(queue.acquire(as(name.slice(0, 1)), deadlines)).then((permit) => {
       granted.push(name);
       if (permit) permits.set(name, permit);
     });
   };
   const release = async (name: string): Promise<void> => {
-    permits.get(name)?.leave();
+    permits.get(name)?.release();
     permits.delete(name);
     await new Promise(setImmediate);
   };
@@ -76,35 +76,35 @@ describe('the queue of a pool', () => {
   test('grants the last connection to a request without a caller', async () => {
     const queue = new PoolQueue(3);
     const deadlines = new AcquireDeadlines(60_000);
-    const permits = Array.from({ length: 4 }, () => queue.enter(undefined, deadlines));
+    const permits = Array.from({ length: 4 }, () => queue.acquire(undefined, deadlines));
     await new Promise(setImmediate);
     expect(permits.map((each) => each instanceof Promise)).toEqual([false, false, false, true]);
-    (permits[0] as Permit).leave();
+    (permits[0] as Permit).release();
     expect(await permits[3]).toBeDefined();
   });
 
   test('needs no second permit inside of a permit', async () => {
     const queue = new PoolQueue(1);
     const deadlines = new AcquireDeadlines(60_000);
-    const permit = (await queue.enter(as('a'), deadlines)) as Permit;
+    const permit = (await queue.acquire(as('a'), deadlines)) as Permit;
     await queue.runInside(permit, () => {
-      expect(queue.enter(as('a'), deadlines)).toBeUndefined();
+      expect(queue.acquire(as('a'), deadlines)).toBeUndefined();
       return Promise.resolve();
     });
-    queue.leave(permit);
+    queue.release(permit);
     await queue.runInside(permit, async () => {
-      expect(await queue.enter(as('a'), deadlines)).toBeDefined();
+      expect(await queue.acquire(as('a'), deadlines)).toBeDefined();
     });
   });
 
   test('rejects a request at its deadline, and serves the next one', async () => {
     const queue = new PoolQueue(1);
-    const permit = (await queue.enter(as('a'), new AcquireDeadlines(1000))) as Permit;
-    await expect(Promise.resolve(queue.enter(as('b'), new AcquireDeadlines(20)))).rejects.toThrow(
+    const permit = (await queue.acquire(as('a'), new AcquireDeadlines(1000))) as Permit;
+    await expect(Promise.resolve(queue.acquire(as('b'), new AcquireDeadlines(20)))).rejects.toThrow(
       'The database is away',
     );
-    const later = Promise.resolve(queue.enter(as('b'), new AcquireDeadlines(5000)));
-    queue.leave(permit);
+    const later = Promise.resolve(queue.acquire(as('b'), new AcquireDeadlines(5000)));
+    queue.release(permit);
     expect(await later).toBeDefined();
   });
 
@@ -114,17 +114,17 @@ describe('the queue of a pool', () => {
     const [pool, other] = [{}, {}];
     const released: boolean[] = [];
     const connection = { pool, client: {}, release: (broken: boolean) => released.push(broken) };
-    const first = (await queue.enter(as('a'), deadlines, pool)) as Permit;
-    const [second, third] = [pool, other].map((each) => queue.enter(as('b'), deadlines, each));
-    first.leave(connection);
+    const first = (await queue.acquire(as('a'), deadlines, pool)) as Permit;
+    const [second, third] = [pool, other].map((each) => queue.acquire(as('b'), deadlines, each));
+    first.release(connection);
     expect((await second)?.connection).toBe(connection);
     expect(released).toEqual([]);
-    (await second)?.leave(connection);
+    (await second)?.release(connection);
     expect((await third)?.connection).toBeUndefined();
     expect(released).toEqual([false]);
-    (await third)?.leave();
-    const last = (await queue.enter(as('a'), deadlines, pool)) as Permit;
-    last.leave(connection);
+    (await third)?.release();
+    const last = (await queue.acquire(as('a'), deadlines, pool)) as Permit;
+    last.release(connection);
     expect(released).toEqual([false, false]);
   });
 
@@ -137,12 +137,12 @@ describe('the queue of a pool', () => {
         throw new Error('no name');
       },
     };
-    const first = (await queue.enter(unknown, deadlines)) as Permit;
-    const second = (await queue.enter(unknown, deadlines)) as Permit;
-    const waiting = Promise.resolve(queue.enter(unknown, deadlines));
-    const other = (await queue.enter(as('a'), deadlines)) as Permit;
-    first.leave();
+    const first = (await queue.acquire(unknown, deadlines)) as Permit;
+    const second = (await queue.acquire(unknown, deadlines)) as Permit;
+    const waiting = Promise.resolve(queue.acquire(unknown, deadlines));
+    const other = (await queue.acquire(as('a'), deadlines)) as Permit;
+    first.release();
     expect(await waiting).toBeDefined();
-    for (const permit of [second, other, await waiting]) permit?.leave();
+    for (const permit of [second, other, await waiting]) permit?.release();
   });
 });

@@ -49,8 +49,8 @@ export class Permit implements UnorderedSetMember {
    * Releases the permit, once the connection is back in the pool. A connection that is passed here goes to the next
    * permit, or back to its pool if none waits for it.
    */
-  leave(connection?: PassedConnection): void {
-    this.queue.leave(this, connection);
+  release(connection?: PassedConnection): void {
+    this.queue.release(this, connection);
   }
 
   /** Runs work that may itself acquire connections. */
@@ -91,7 +91,7 @@ export class PoolQueue {
    * Acquires a permit; without a requester no caller's share is counted. Rejects with 503 at the deadline. Undefined
    * inside a context that already holds a permit, which would wait for itself.
    */
-  enter(
+  acquire(
     requester: Requester | undefined,
     deadlines: AcquireDeadlines,
     pool?: object,
@@ -103,7 +103,7 @@ export class PoolQueue {
     return permit;
   }
 
-  leave(permit: Permit, connection?: PassedConnection): void {
+  release(permit: Permit, connection?: PassedConnection): void {
     permit.isReleased = true;
     this.held.delete(permit);
     let passed = connection;

@@ -42,7 +42,7 @@ const rules = {
 async function runTwo(pool: DriverPool, first: () => Promise<unknown>): Promise<unknown> {
   const queue = new PoolQueue(1);
   const run = async (use: () => Promise<unknown>): Promise<unknown> => {
-    const permit = (await queue.enter(undefined, deadlines, pool)) as Permit;
+    const permit = (await queue.acquire(undefined, deadlines, pool)) as Permit;
     return withPooledConnection(pool, { use, permit, reading: undefined }, rules);
   };
   const results = await Promise.allSettled([run(first), run(() => Promise.resolve('second'))]);
@@ -105,7 +105,7 @@ describe('a pooled connection', () => {
       },
     };
     for (let attempt = 0; attempt < 2; attempt++) {
-      const permit = (await queue.enter(undefined, deadlines, broken)) as Permit;
+      const permit = (await queue.acquire(undefined, deadlines, broken)) as Permit;
       const use = withPooledConnection(broken, { use: () => undefined, permit, reading: undefined }, rules);
       await expect(use).rejects.toThrow('wrapped');
     }

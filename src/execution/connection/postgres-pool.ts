@@ -71,11 +71,11 @@ function returnConnection(connection: PoolConnection, { read, permit, broken }: 
  */
 function returnNow(connection: PoolConnection, permit: Permit | undefined, broken: boolean): void {
   if (permit && !broken && mayBePassed(connection)) {
-    permit.leave(connection);
+    permit.release(connection);
     return;
   }
   connection.release(broken);
-  permit?.leave();
+  permit?.release();
 }
 
 /** False if the pool has to decide about the connection, or the application takes part in each checkout. */
@@ -121,7 +121,7 @@ function checkout(
 ): Promise<PoolConnection> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown): void => {
-      permit?.leave();
+      permit?.release();
       reject(connectionFailure(error));
     };
     const pending = deadlines.register(permit?.until ?? deadlines.deadline(), fail);

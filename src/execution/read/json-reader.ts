@@ -8,7 +8,7 @@ import { parseJson } from '../../core/values/exact-numbers.js';
 import { pagesToJson, pagesToObjects, rowToJson, rowsToJson } from '../../core/values/rows-to-json.js';
 import { isWritten } from '../choose-read.js';
 import { compileWhere } from '../../sql/compile-where.js';
-import type { JsonRows } from '../../sql/json-object-sql.js';
+import type { JsonRowCompiler } from '../../sql/json-object-sql.js';
 import { jsonPageStatement, listKind, readJsonPage } from '../../sql/json-page-query.js';
 import type { JsonPage, JsonPageRecord } from '../../sql/json-page-query.js';
 import { labelStatement } from '../../sql/statement.js';
@@ -26,7 +26,7 @@ import type { RowReader } from './row-reader.js';
 interface JsonQuery<Plan extends ListPlan | PagePlan = ListPlan | PagePlan> {
   readonly plan: Plan;
   readonly output: JsonOutput;
-  readonly json: JsonRows;
+  readonly json: JsonRowCompiler;
 }
 
 /** What becomes of a page that is read. */
@@ -55,7 +55,7 @@ export class JsonReader<S extends Session> {
   }
 
   /** The serialization of rows by the database; undefined if rows are serialized in this process. */
-  jsonRowsFor({ isDefault }: Pick<JsonOutput, 'isDefault'>): JsonRows | undefined {
+  jsonRowsFor({ isDefault }: Pick<JsonOutput, 'isDefault'>): JsonRowCompiler | undefined {
     const { choices } = this.rows;
     return choices.choose(isDefault).lane === 'json' ? choices.json : undefined;
   }
@@ -83,7 +83,7 @@ export class JsonReader<S extends Session> {
   private rowStatement(
     { where, validators }: RetrievePlan,
     { basePath }: JsonOutput,
-    json: JsonRows,
+    json: JsonRowCompiler,
   ): Statement {
     return this.statements.of(`${validators ? 'validated' : 'row'} ${basePath}`, [where], () => {
       const scope = this.rows.beginScope();
@@ -275,7 +275,7 @@ function rescueMaybe<Result>(
 }
 
 /** Undefined if only the process can serialize the row. */
-function readText(record: readonly unknown[], json: JsonRows): string | undefined {
+function readText(record: readonly unknown[], json: JsonRowCompiler): string | undefined {
   const [text] = record;
   if (typeof text !== 'string' || !json.isValidJson(text)) return undefined;
   const texts = record.slice(record.length - json.stored.length);

@@ -39,7 +39,7 @@ export interface Readers<S extends Session> {
 /** The methods of `DataAdapter` that read, over the port of an ORM. */
 export class PlanReader<S extends Session> implements Pick<
   DataAdapter,
-  'prepare' | 'readsAsStored' | 'read' | 'aggregate' | 'count' | 'exists'
+  'prepare' | 'bypassesEntityHooks' | 'read' | 'aggregate' | 'count' | 'exists'
 > {
   readonly lookups: KeyLookups<S>;
   /** By resource, and by view of a resource with the fields that a caller may read. */
@@ -70,7 +70,7 @@ export class PlanReader<S extends Session> implements Pick<
     return this.of(resource).rows.choices.choose(isStored);
   }
 
-  readsAsStored(resource: ResourceSchema): boolean {
+  bypassesEntityHooks(resource: ResourceSchema): boolean {
     return !this.of(resource).rows.loadsEntities;
   }
 

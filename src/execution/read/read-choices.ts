@@ -1,7 +1,7 @@
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import { isObstacle, jsonRows } from '../../sql/json-object-sql.js';
-import type { JsonRows } from '../../sql/json-object-sql.js';
+import type { JsonRowCompiler } from '../../sql/json-object-sql.js';
 import { chooseRead, chooseViewReads, withoutJson } from '../choose-read.js';
 import type { ReadChoice, ViewReads } from '../choose-read.js';
 import type { EntityRows, Session } from '../port.js';
@@ -9,7 +9,7 @@ import type { EntityRows, Session } from '../port.js';
 /** How the rows of a view are read: gives its facts to the chooser, and keeps the static part of the choice. */
 export class ReadChoices {
   /** The serialization by the database; undefined if it cannot write all fields. */
-  readonly json: JsonRows | undefined;
+  readonly json: JsonRowCompiler | undefined;
   private view: ViewReads;
 
   constructor(

@@ -15,7 +15,7 @@ import { parameterName } from '../../core/schema/resource-schema.js';
 import { keyText, noSuchKey, parseKeySegment } from '../../core/values/keys.js';
 import {
   foldFieldSelection,
-  foldLists,
+  joinRepeatedParameters,
   rejectParametersExcept,
 } from '../../request/parse/query-parameters.js';
 import { selectParameters, parameterValues } from '../../request/parse/parse-query-string.js';
@@ -152,7 +152,7 @@ async function planFilters(context: RestContext, parameters: ReadonlyMap<string,
   });
   // A list ignores parameters that its caller may not filter by; here that would select more than intended.
   const view = await queriedResource(fork);
-  const filters = foldLists(parameters, view);
+  const filters = joinRepeatedParameters(parameters, view);
   rejectParametersExcept(filters, true, () =>
     view.backends.flatMap((backend) => [...(backend.parameters?.(view) ?? [])]),
   );

@@ -70,7 +70,7 @@ function validatorsOf(
   { adapter, validatorValues, content }: ValidatorSource,
 ): Validators {
   const { resource } = context;
-  const isDated = chooseForm(context) === 'stored' && adapter.readsAsStored(resource);
+  const isDated = chooseForm(context) === 'stored' && adapter.bypassesEntityHooks(resource);
   return {
     ETag: quoteTag(etagFor(objectView(context, adapter), validatorValues, content)),
     ...(isDated ? lastModified(resource, validatorValues, Date.now()) : {}),

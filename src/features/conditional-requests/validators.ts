@@ -91,7 +91,7 @@ export function objectView(context: RestContext, adapter: DataAdapter): ObjectVi
   const versioned =
     validatorColumnsOf(resource).version !== undefined &&
     chooseForm(context) === 'stored' &&
-    adapter.readsAsStored(resource);
+    adapter.bypassesEntityHooks(resource);
   return { resource, basePath: basePathOf(context), versioned };
 }
 

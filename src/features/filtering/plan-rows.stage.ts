@@ -12,7 +12,7 @@ import { resolveRowFilter } from '../../core/query/resolve-row-filter.js';
 import type { OrderTerm, ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import {
-  foldLists,
+  joinRepeatedParameters,
   listParameters,
   rejectUnknownOfExpansion,
   rejectUnknownParameters,
@@ -135,7 +135,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
   return mapMaybe(context.parameters(), (given) => {
     if (given.size === 0 && resource.backends.every(({ constructor }) => NEED_PARAMETERS.has(constructor)))
       return [];
-    const parameters = foldLists(given, resource);
+    const parameters = joinRepeatedParameters(given, resource);
     const { expandedIn } = context;
     if (expandedIn) rejectUnknownOfExpansion(parameters, resource, expandedIn);
     else rejectUnknownParameters(parameters, resource, 'list');

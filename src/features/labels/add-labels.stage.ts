@@ -33,7 +33,7 @@ interface RepresentedLabel extends RelatedLabel {
  * of the application. Evaluated for each request, because subscribers change at run time.
  */
 function isShownAsStored(view: Resource, label: ObjectLabel, adapter: DataAdapter): boolean {
-  return hasDefaultRepresentation(view) && adapter.readsAsStored(selectLabelFields(view, label));
+  return hasDefaultRepresentation(view) && adapter.bypassesEntityHooks(selectLabelFields(view, label));
 }
 
 export function hasDefaultRepresentation({ serializer }: Resource): boolean {

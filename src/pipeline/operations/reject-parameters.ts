@@ -3,7 +3,7 @@ import { mapMaybe } from '../../core/maybe-promise.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { DELETED_ROWS } from '../../core/schema/operation.js';
 import { trashParameters } from '../../core/schema/trash.js';
-import { foldLists, rejectUnknownParameters } from '../../request/parse/query-parameters.js';
+import { joinRepeatedParameters, rejectUnknownParameters } from '../../request/parse/query-parameters.js';
 import type { Stage } from '../../request/rest-context.js';
 
 /** Throws 400 for rows that the parameter `deleted` does not have. An empty one shows what is not deleted. */
@@ -28,7 +28,7 @@ export function rejectParameters({ strict }: Resource): readonly Stage[] {
     (context) =>
       mapMaybe(context.parameters(), (parameters) => {
         const { resource, isReading } = context;
-        rejectUnknownParameters(foldLists(parameters, resource), resource, isReading ? 'object' : 'nothing');
+        rejectUnknownParameters(joinRepeatedParameters(parameters, resource), resource, isReading ? 'object' : 'nothing');
       }),
   ];
 }

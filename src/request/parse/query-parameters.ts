@@ -83,14 +83,14 @@ interface Lists {
  * The parameters with lists joined: `id__in=1&id__in=2`, `id__in[]=1&id__in[]=2` and `id__in[0]=1&id__in[1]=2` become `id__in=1,2`. `resource` is
  * the model as the caller may query it: a name that he may not use stays as it is, like an unknown one.
  */
-export function foldLists(
+export function joinRepeatedParameters(
   parameters: ReadonlyMap<string, string>,
   resource: Resource,
 ): ReadonlyMap<string, string> {
   return mayHoldLists(parameters) ? fold(parameters, listsOf(resource)) : parameters;
 }
 
-/** As `foldLists`, for the parameters of field selection only. */
+/** As `joinRepeatedParameters`, for the parameters of field selection only. */
 export function foldFieldSelection(
   parameters: ReadonlyMap<string, string>,
   { shape }: Resource,
@@ -100,7 +100,7 @@ export function foldFieldSelection(
     : parameters;
 }
 
-/** As `foldLists`, for the parameters of aggregates only. */
+/** As `joinRepeatedParameters`, for the parameters of aggregates only. */
 export function foldAggregates(
   parameters: ReadonlyMap<string, string>,
   resource: Resource,

@@ -28,7 +28,7 @@ import {
   writeEach,
 } from './batch-steps.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { NO_ERRORS, notFound, prepared, writeWithin } from './row-writer.js';
+import { NO_ERRORS, notFound, prepared, inTransaction } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {
   changedRow,
@@ -279,7 +279,7 @@ export class BatchWriter {
       const given = (step.references ?? []).map((reference) => referencedValue(reference, steps, rows));
       const plan: CreatePlan = { ...step, fixed: [...step.fixed, ...given], references: undefined };
       creation = await this.parts.writerOf(step.resource).prepareCreate(plan, known);
-      return writeWithin(creation, runner);
+      return inTransaction(creation, runner);
     };
     return {
       errors,

@@ -21,11 +21,11 @@ import { applyValues, assertExactKey } from './entity-values.js';
 import { exhaustedKeyError } from './translate-write-error.js';
 import { expectedKeys } from './column-values.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { hasErrors, prepared, preparedWithoutLock, throwStepError, writeWithin } from './row-writer.js';
+import { hasErrors, prepared, preparedWithoutLock, throwStepError, inTransaction } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import { recordOf } from './recorded-writes.js';
 import { UpdateTogether } from './update-together.js';
-import { writeAlone } from './step-writer.js';
+import { inOwnTransaction } from './step-writer.js';
 import { StoredRows } from './stored-rows.js';
 import type { StoredRow } from './stored-rows.js';
 
@@ -87,7 +87,7 @@ export class DirectWriter implements RowWriter {
     const found = await this.tools.lookups.lookUp(plan.keys);
     const checked = this.withoutCheckedKeys(plan, found);
     const row = this.statements.newRow(checked);
-    if (isChoice(row)) return writeAlone(await general.prepareCreate(plan, found), plan, this.tools);
+    if (isChoice(row)) return inOwnTransaction(await general.prepareCreate(plan, found), plan, this.tools);
     const statement = this.statements.insert(row, checked, { isAlone: true });
     const written = await this.execute(statement, plan, () => general.prepareCreate(plan, found));
     return written ?? general.create(plan);
@@ -118,11 +118,11 @@ export class DirectWriter implements RowWriter {
 
   /** In a transaction, as the row is read there once more. */
   private async createWithImages(plan: CreatePlan): Promise<Row> {
-    return writeAlone(await this.prepareCreate(plan), plan, this.tools);
+    return inOwnTransaction(await this.prepareCreate(plan), plan, this.tools);
   }
 
   private async updateWithImages(plan: UpdatePlan): Promise<Row | undefined> {
-    return writeAlone(await this.prepareUpdate(plan), plan, this.tools);
+    return inOwnTransaction(await this.prepareUpdate(plan), plan, this.tools);
   }
 
   private changesOf(plan: UpdatePlan, choice: WriteChoice): RowChanges | WriteChoice {
@@ -133,7 +133,7 @@ export class DirectWriter implements RowWriter {
 
   private async updateLocked(plan: UpdatePlan, changes: RowChanges): Promise<Row | undefined> {
     const general = await this.parts.general.prepareUpdate(plan);
-    return writeAlone(this.updating(general, plan, changes), plan, this.tools);
+    return inOwnTransaction(this.updating(general, plan, changes), plan, this.tools);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
@@ -149,7 +149,7 @@ export class DirectWriter implements RowWriter {
     const columns = choice.lane === 'direct' ? this.statements.newRow(checked) : choice;
     if (isChoice(columns)) return general;
     const otherwise = async (runner: QueryRunner): Promise<Row> =>
-      writeWithin(
+      inTransaction(
         await this.parts.general.prepareCreate(plan, await this.tools.lookups.lookUp(plan.keys, runner)),
         runner,
       );
@@ -190,7 +190,7 @@ export class DirectWriter implements RowWriter {
       prepare: (runner) =>
         Promise.resolve({
           ...preparedWithoutLock(
-            async () => (await this.locked.execute(plan, changes, runner)) ?? writeWithin(general, runner),
+            async () => (await this.locked.execute(plan, changes, runner)) ?? inTransaction(general, runner),
             () => general.prepare(runner),
           ),
           ...this.changeable(plan, changes),
@@ -255,7 +255,7 @@ export class DirectWriter implements RowWriter {
       if (hasErrors(found.errors) || !isDeepStrictEqual(found.referenced, expected.referenced))
         step = await general.prepareCreate(plan, found);
     }
-    return writeAlone(step, plan, this.tools);
+    return inOwnTransaction(step, plan, this.tools);
   }
 
   /** Updates a row whose entity is valid, if it is still in the state in which the validators have checked it. */

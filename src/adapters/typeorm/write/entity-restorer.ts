@@ -16,7 +16,7 @@ import { copyEntity, ListenerRelations, LoadedEntities } from './loaded-entities
 import { NO_ERRORS, notFound, prepared, runHook } from './row-writer.js';
 import type { PreparableWrite, WriterTools } from './row-writer.js';
 import { selectForDeletion } from './row-locks.js';
-import { writeAlone } from './step-writer.js';
+import { inOwnTransaction } from './step-writer.js';
 
 /** A deleted row under its lock. */
 interface DeletedRow {
@@ -42,7 +42,7 @@ export class EntityRestorer {
   }
 
   restore(plan: RestorePlan): Promise<Row | undefined> {
-    return writeAlone(this.prepare(plan), plan, this.tools);
+    return inOwnTransaction(this.prepare(plan), plan, this.tools);
   }
 
   private prepare(plan: RestorePlan): PreparableWrite<Row | undefined> {

@@ -19,7 +19,7 @@ import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { deletionError } from './find-referrer.js';
 import { selectForDeletion } from './row-locks.js';
 import { NO_ERRORS, notFound, prepared } from './row-writer.js';
-import { writeAlone } from './step-writer.js';
+import { inOwnTransaction } from './step-writer.js';
 import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 
 /**
@@ -80,7 +80,7 @@ export class RemovingWriter implements RowWriter {
       if (await this.deleteAtOnce(plan)) return true;
       if (!(await this.exists(plan))) return false;
     }
-    return writeAlone(this.prepareLocked(plan), plan, this.tools);
+    return inOwnTransaction(this.prepareLocked(plan), plan, this.tools);
   }
 
   async prepareDelete(plan: DeletePlan): Promise<PreparableWrite<boolean>> {

@@ -166,7 +166,7 @@ export function preparedWithoutLock<Result>(
 }
 
 /** Executes a write in a running transaction. */
-export async function writeWithin<Result>(
+export async function inTransaction<Result>(
   step: PreparableWrite<Result>,
   runner: QueryRunner,
 ): Promise<Result> {

@@ -16,20 +16,20 @@ export abstract class StepWriter implements RowWriter {
   abstract prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
 
   async create(plan: CreatePlan): Promise<Row> {
-    return writeAlone(await this.prepareCreate(plan), plan, this.tools);
+    return inOwnTransaction(await this.prepareCreate(plan), plan, this.tools);
   }
 
   update(plan: UpdatePlan): Promise<Row | undefined> {
-    return writeAlone(this.prepareUpdate(plan), plan, this.tools);
+    return inOwnTransaction(this.prepareUpdate(plan), plan, this.tools);
   }
 
   delete(plan: DeletePlan): Promise<boolean> {
-    return writeAlone(this.prepareDelete(plan), plan, this.tools);
+    return inOwnTransaction(this.prepareDelete(plan), plan, this.tools);
   }
 }
 
 /** Executes a write in its own transaction. */
-export async function writeAlone<Result extends WriteResult>(
+export async function inOwnTransaction<Result extends WriteResult>(
   step: PreparableWrite<Result>,
   plan: WritePlan,
   tools: WriterTools,
