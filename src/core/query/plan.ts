@@ -46,7 +46,7 @@ export interface ListPlan {
   /** A row that must exist: without it the list is 404. */
   readonly parent?: ExistsPlan | undefined;
   /** True if its statement is not cached, because its text depends on the caller's filter or page size. */
-  readonly oneOff?: boolean;
+  readonly uncacheable?: boolean;
   readonly requester?: Requester | undefined;
 }
 

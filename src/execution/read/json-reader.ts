@@ -167,11 +167,11 @@ export class JsonReader<S extends Session> {
   }
 
   private async serializeListPage(
-    { plan: { where, order, requester, oneOff }, output }: JsonQuery<ListPlan>,
+    { plan: { where, order, requester, uncacheable }, output }: JsonQuery<ListPlan>,
     after: readonly unknown[] | undefined,
     limit: number,
   ): Promise<ListPage | undefined> {
-    const page = await this.rows.readPage({ where, order, after, limit, oneOff }, { requester });
+    const page = await this.rows.readPage({ where, order, after, limit, uncacheable }, { requester });
     return (
       page && {
         text: rowsToJson(page.rows, output),
@@ -238,7 +238,7 @@ export class JsonReader<S extends Session> {
         [plan, ...(plan.parent ? [plan.parent] : [])],
       );
     const position = offset === 0 ? (from?.values ?? []) : [...(from?.values ?? []), offset];
-    if (plan.oneOff === true) return compile(position);
+    if (plan.uncacheable === true) return compile(position);
     const conditions = [where, ...(parent ? [parent.where] : []), ...(count ? [where] : [])];
     const kind = `${limit} ${edges} ${lookahead} ${countText(count)} ${listKind(page, basePath)}`;
     if (position.length === 0) return this.statements.of(kind, conditions, () => compile(position));

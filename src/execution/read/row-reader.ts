@@ -30,7 +30,7 @@ export interface KeysetPage {
   readonly after: readonly unknown[] | undefined;
   readonly limit: number;
   /** As in `ListPlan`. */
-  readonly oneOff?: boolean | undefined;
+  readonly uncacheable?: boolean | undefined;
 }
 
 interface RowsQuery extends KeysetPage {
@@ -92,8 +92,8 @@ export class RowReader<S extends Session> {
     for (;;) {
       const limit = pace.rows;
       const blocking = new BlockingTime();
-      const { where, order, requester, oneOff } = plan;
-      const page = await this.readPage({ where, order, after, limit, oneOff }, { requester, blocking });
+      const { where, order, requester, uncacheable } = plan;
+      const page = await this.readPage({ where, order, after, limit, uncacheable }, { requester, blocking });
       if (!page) return;
       const { records, rows } = page;
       this.pageSize.learn(records.length, charactersOf(records));
@@ -126,8 +126,8 @@ export class RowReader<S extends Session> {
 
   /** Cached, unless the shape of the filter comes from the caller. */
   private pageStatement(page: KeysetPage): Statement {
-    const { where, order, after, limit, oneOff } = page;
-    if (oneOff === true) return this.rowsStatement(page);
+    const { where, order, after, limit, uncacheable } = page;
+    if (uncacheable === true) return this.rowsStatement(page);
     const kind = `rows ${limit}${orderText(order)}`;
     return after
       ? this.statements.ofPosition(kind, { conditions: [where], position: after }, (position) =>

@@ -212,7 +212,7 @@ export function planList(
 ): ListPlan {
   const rows = results.map((result) => resolveFilterRows(result, resource));
   const requested = results.find((result) => result.order !== undefined && result.order.length > 0)?.order;
-  const oneOff = results.some((result) => result.oneOff === true);
+  const uncacheable = results.some((result) => result.oneOff === true);
   return {
     kind: 'list',
     resource,
@@ -220,7 +220,7 @@ export function planList(
     order: requested ? totalOrder(requested, resource) : defaultOrder(resource),
     parent,
     requester,
-    oneOff,
+    uncacheable,
   };
 }
 

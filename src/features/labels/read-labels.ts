@@ -54,7 +54,7 @@ export async function readLabels(
   const order = ownKey(resource.key).map((operand) => ({ operand, descending: false }));
   const read = async (part: readonly (readonly Json[])[]): Promise<void> => {
     const where = conjunction([rows, keysCondition(resource.key, part)]);
-    const plan = { kind: 'list', resource, where, order, requester, oneOff: true } as const;
+    const plan = { kind: 'list', resource, where, order, requester, uncacheable: true } as const;
     for await (const page of adapter.read(plan, 'rows'))
       for (const row of page) labels.set(keyText(row.key), labelOf(row) ?? '');
   };

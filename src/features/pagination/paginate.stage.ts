@@ -221,7 +221,7 @@ export function planPage(
   { window, count, countUpTo = COUNTED_ROWS }: PageRequest,
   { open, defaultSize }: PlanPageOptions,
 ): PagePlan {
-  const { resource, where, order, parent, requester, oneOff } = list;
+  const { resource, where, order, parent, requester, uncacheable } = list;
   const { limit, offset, from, edges } = planWindow(window, order.length);
   // This number becomes part of the text of the statement.
   if (!Number.isSafeInteger(countUpTo) || countUpTo < 1)
@@ -238,7 +238,7 @@ export function planPage(
     offset,
     from,
     edges,
-    oneOff: oneOff === true || limit !== defaultSize,
+    uncacheable: uncacheable === true || limit !== defaultSize,
     count: count && countPlan(list, { count, countUpTo }, open),
   };
 }
