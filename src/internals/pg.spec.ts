@@ -10,12 +10,6 @@ test('a client of the installed pg tells whether its pool uses it again', async 
   expect(probeReusable(client)).toBe(false);
 });
 
-test('a client of the installed pg whose connection has failed is not used again', async () => {
-  const client = new pg.Client({ host: '127.0.0.1', port: 1 });
-  await expect(client.connect()).rejects.toThrow();
-  expect(probeReusable(client)).toBe(false);
-});
-
 test.each([
   ['without marks', {}],
   ['with one of them', { _queryable: true }],

@@ -57,8 +57,8 @@ async function serve(
     for (const [method, path] of REQUESTS) {
       const response = await fetch(`http://127.0.0.1:${started.port}/rest/v1/${path}`, { method });
       const { date: _date, ...headers } = Object.fromEntries(response.headers);
-      const text = (await response.text()).replaceAll(`:${started.port}/`, '/');
-      responses.push([method, path, response.status, headers, text]);
+      const received = JSON.stringify([method, path, response.status, headers, await response.text()]);
+      responses.push(received.replaceAll(`:${started.port}/`, '/'));
     }
     return { responses, warnings: warnings.filter((text) => text.includes('fastify')) };
   } finally {

@@ -59,11 +59,11 @@ export function reopenReply(reply: MarkedReply): void {
 const HAS_SERIALIZER = Symbol('restify.hasSerializer');
 
 interface ProbedInstance {
-  [HAS_SERIALIZER]?: HasSerializer;
+  readonly [HAS_SERIALIZER]?: HasSerializer;
 }
 
-export function setSerializerProbe(instance: ProbedInstance, hasSerializer: HasSerializer): void {
-  instance[HAS_SERIALIZER] = hasSerializer;
+export function setSerializerProbe(instance: object, hasSerializer: HasSerializer): void {
+  Object.assign(instance, { [HAS_SERIALIZER]: hasSerializer });
 }
 
 /** Whether a text is sent unchanged: a serializer that the application has set for this reply would receive it. False if it is not known. */
