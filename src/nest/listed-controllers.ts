@@ -111,5 +111,9 @@ export function exposeToMiddleware(listed: ListedController, path: string): void
   });
   if (Object.hasOwn(prototype, MIDDLEWARE_ROUTE_STUB)) return;
   Object.defineProperty(prototype, MIDDLEWARE_ROUTE_STUB, descriptor);
-  RequestMapping({ path: ['/', '/*path'], method: RequestMethod.ALL })(prototype, MIDDLEWARE_ROUTE_STUB, descriptor);
+  RequestMapping({ path: ['/', '/*path'], method: RequestMethod.ALL })(
+    prototype,
+    MIDDLEWARE_ROUTE_STUB,
+    descriptor,
+  );
 }

@@ -28,7 +28,11 @@ export function rejectParameters({ strict }: Resource): readonly Stage[] {
     (context) =>
       mapMaybe(context.parameters(), (parameters) => {
         const { resource, isReading } = context;
-        rejectUnknownParameters(joinRepeatedParameters(parameters, resource), resource, isReading ? 'object' : 'nothing');
+        rejectUnknownParameters(
+          joinRepeatedParameters(parameters, resource),
+          resource,
+          isReading ? 'object' : 'nothing',
+        );
       }),
   ];
 }
