@@ -89,7 +89,7 @@ export type {
 export { CsvRenderer } from './features/rendering/csv-renderer.js';
 export type { CsvOptions } from './features/rendering/csv-renderer.js';
 export { NdjsonRenderer } from './features/rendering/ndjson-renderer.js';
-export type { RenderedRows, Renderer } from './core/contracts/renderer.js';
+export type { ExpandedFields, RenderedRows, Renderer } from './core/contracts/renderer.js';
 export type { ErrorContext, ErrorFormat, ErrorListener } from './core/contracts/errors.js';
 export type { FieldSelectionOptions } from './core/contracts/field-selection.js';
 export type { BulkOperation, BulkOptions } from './core/contracts/bulk.js';
@@ -166,6 +166,7 @@ export type { ChoiceDescription, FieldDescription } from './core/contracts/field
 export type { BrowsableOptions, PageDocuments, PageLogin, PageMessages } from './core/contracts/browsable.js';
 export type { ModelLabels } from './core/schema/object-label.js';
 export type { AggregateOptions } from './core/contracts/aggregates.js';
+export type { FullTextOptions } from './core/contracts/full-text.js';
 export { DESCRIPTION_MEDIA_TYPE } from './core/contracts/route-description.js';
 export type {
   ActionDescription,

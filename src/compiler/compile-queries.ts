@@ -1,6 +1,9 @@
 import type { CustomFilterRows } from '../core/contracts/filters.js';
+import { documentOf, fullTextOptions, rankName } from '../core/contracts/full-text.js';
+import type { FullTextOptions } from '../core/contracts/full-text.js';
 import type { NullsPlace, Operand, TermMatch } from '../core/query/condition.js';
 import type { Lookup } from '../core/query/lookups.js';
+import type { Column } from '../core/schema/column.js';
 import { isScalar } from '../core/schema/data-type.js';
 import type { EntityDescription } from '../core/schema/entity-metadata.js';
 import type { Field } from '../core/schema/field.js';
@@ -111,6 +114,8 @@ export function compileSearchFields(
   plain: PlainPaths,
 ): readonly SearchField[] {
   if (options.searchFields === undefined) return [...plain.values()].flatMap(textField);
+  const fullText = fullTextOptions(options.fullText);
+  if (fullText) return documentField(resource, options.searchFields, fullText);
   return options.searchFields.flatMap((text) => {
     const { path, match } = searchEntry(text);
     const resolved = resolveFilterPath(path, resource);
@@ -118,6 +123,42 @@ export function compileSearchFields(
     return resolved && operand ? [{ some: resolved.some, operand, match }] : [];
   });
 }
+
+/** All search fields as one text. What does not fit is reported after compilation. */
+function documentField(
+  resource: Resource,
+  searchFields: readonly string[],
+  fullText: FullTextOptions,
+): readonly SearchField[] {
+  const [column, ...others] = searchFields.flatMap((text) => {
+    const { leaf, operands: [operand] = [] } = resolveFilterPath(searchEntry(text).path, resource) ?? {};
+    return leaf === 'column' && operand ? [operand.column] : [];
+  });
+  const [key] = resource.identity;
+  if (!column || !key) return [];
+  const document = documentOf([column, ...others], key, fullText);
+  return [{ some: [], operand: { hops: [], column, document }, match: 'fulltext' }];
+}
+
+/** The order by rank; empty without one. */
+function rankField(
+  searchFields: readonly SearchField[],
+  options: RestifyOptions,
+): readonly (readonly [string, OrderingField])[] {
+  const fullText = fullTextOptions(options.fullText);
+  const name = fullText && rankName(fullText);
+  const document = searchFields.find(({ operand }) => operand.document)?.operand.document;
+  if (name === undefined || !document) return [];
+  return [[name, { operands: [{ hops: [], column: RANK, document }] }]];
+}
+
+/** A whole number that the database computes. No column of a table has this name. */
+const RANK: Column = {
+  id: ' rank',
+  path: ' rank',
+  type: { kind: 'integer', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER },
+  nullable: false,
+};
 
 function textField({ leaf, operands: [operand] }: FilterPath): readonly SearchField[] {
   return leaf === 'column' && operand?.column.type.kind === 'string'
@@ -140,6 +181,7 @@ export function compileOrderingFields(
         ...(nulls ? { nulls } : {}),
       });
   }
+  for (const [name, field] of rankField(resource.searchFields, options)) fields.set(name, field);
   return fields;
 }
 

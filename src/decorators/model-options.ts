@@ -7,6 +7,7 @@ import type { FieldType } from '../core/schema/field-type.js';
 import type { GuardLike, InterceptorLike, PipeLike } from '../core/contracts/enhancers.js';
 import type { Throttle } from '../core/contracts/throttle.js';
 import type { FilterBackend, CustomFilter } from '../core/contracts/filters.js';
+import type { FullTextOptions } from '../core/contracts/full-text.js';
 import type { NestedVerb } from '../core/schema/field.js';
 import type { QueryLimits } from '../core/schema/limits.js';
 import type { OperationName } from '../core/schema/operation.js';
@@ -107,6 +108,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly filters?: { readonly [parameter: string]: CustomFilter<PathOf<Entity>> };
   /** What clients search, optionally prefixed by `^`, `=`, `$` or `@`. Default: all readable texts. */
   readonly searchFields?: readonly Searched<PathOf<Entity>>[];
+  /** Whether the search fields, all with `@`, are one text that an index of the database serves, and searches are ordered by `ordering=-rank`. Default: false. */
+  readonly fullText?: boolean | FullTextOptions;
   /** What clients order by, optionally with ` nulls first` or ` nulls last`. Default: as for filters. */
   readonly orderingFields?: readonly WithNulls<PathOf<Entity>>[];
   /** Whether clients choose the position of nulls: `ordering=-votes.nullslast`. Default: false. */

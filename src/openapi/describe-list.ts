@@ -102,8 +102,7 @@ export function filterParameters(resource: Resource): readonly Parameter[] {
       case 'ordering':
         return {
           ...describe(orderingSchema(resource)),
-          description:
-            'The fields to order by, in order of precedence; `-` before a name reverses its order.',
+          description: `The fields to order by, in order of precedence; \`-\` before a name reverses its order.${rankText(resource)}`,
         };
       case 'other':
         return describe({ type: 'string' });
@@ -111,6 +110,13 @@ export function filterParameters(resource: Resource): readonly Parameter[] {
         return parameter satisfies never;
     }
   });
+}
+
+function rankText({ orderingFields }: Resource): string {
+  const [name] = [...orderingFields].find(([, { operands }]) => operands[0]?.document) ?? [];
+  return name === undefined
+    ? ''
+    : ` \`-${name}\` has the best matches of a search first, and is invalid without one.`;
 }
 
 function describeTerm(

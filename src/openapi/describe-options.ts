@@ -133,6 +133,7 @@ const ORDERING = objectOf<OrderingDescription>({
   },
   default: listOf(TEXT),
   indexed: { ...listOf(TEXT), description: 'The names whose order an index serves.' },
+  'rank?': { ...TEXT, description: 'The name that orders by rank, in a search alone.' },
 });
 
 const PAGINATION = objectOf<PaginationParameters>({

@@ -203,10 +203,10 @@ export function compileEqual({ term, value }: Bound, scope: Scope): string {
 
 function compileTermAfter(bound: Bound, scope: Scope): string {
   const { term, value } = bound;
-  const { column } = cursorOf(term, scope);
-  if (value === null) return isNullsFirst(term, scope) ? `${column} IS NOT NULL` : '1 = 0';
+  if (value === null)
+    return isNullsFirst(term, scope) ? `${cursorOf(term, scope).column} IS NOT NULL` : '1 = 0';
   const after = compareRow([bound], 'after', scope);
-  return mayBeNullAfter(bound, scope) ? `(${after} OR ${column} IS NULL)` : after;
+  return mayBeNullAfter(bound, scope) ? `(${after} OR ${cursorOf(term, scope).column} IS NULL)` : after;
 }
 
 /** Whether the term may be NULL at the position or in later rows, which no comparison matches. */

@@ -49,7 +49,9 @@ export function compileCondition(condition: Condition, scope: Scope, isNegated =
     case 'compare':
       return [...scope.holders(condition.operand), compileComparison(condition, scope)].join(' AND ');
     case 'term':
-      return compileSearchTerm(condition, scope);
+      return condition.operand.document
+        ? scope.matchDocument(condition.operand.document, condition.term)
+        : compileSearchTerm(condition, scope);
     case 'related':
       return compileRelated(condition, scope, isNegated);
     default:
@@ -62,6 +64,7 @@ export function compileCondition(condition: Condition, scope: Scope, isNegated =
  * table. `order` is the ORDER BY of the statement, empty if there is none, undefined if it is not known.
  */
 export function compileWhere(condition: Condition, scope: Scope, order?: readonly OrderTerm[]): string {
+  for (const { operand } of order ?? []) if (operand.document) scope.joinDocument(operand.document);
   const compiled = compileCondition(condition, scope);
   for (const { hops } of necessaryComparisons(condition)) scope.requireJoins(hops);
   const selected =

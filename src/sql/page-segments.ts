@@ -132,7 +132,7 @@ export function otherIndexOf(condition: Condition, resource: ResourceSchema): Ot
       return condition.lookup === 'exact' ? 'one value' : 'several';
     }
     case 'term':
-      return condition.operand.hops.length > 0 ? 'several' : 'none';
+      return condition.operand.hops.length > 0 || condition.operand.document ? 'several' : 'none';
     case 'related':
       return 'several';
     case 'always':

@@ -1,3 +1,4 @@
+import type { SearchedDocument } from '../core/contracts/full-text.js';
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Operand } from '../core/query/condition.js';
 import type { Column } from '../core/schema/column.js';
@@ -5,6 +6,7 @@ import type { DataType } from '../core/schema/data-type.js';
 import type { ColumnPair, ManyToManyRelation, Relation } from '../core/schema/relation.js';
 import type { ResourceSchema } from '../core/schema/resource-schema.js';
 import type { Dialect } from './dialects/dialect.js';
+import type { DocumentSql } from './dialects/full-text-syntax.js';
 import type { Statement } from './statement.js';
 import type { TableNames, TableRegistry } from './table-names.js';
 
@@ -23,6 +25,9 @@ export interface AliasedTable {
   readonly alias: string;
   readonly table: TableNames;
 }
+
+/** The join of the index of a document; paths of relations begin with a slash. */
+const DOCUMENT = 'document';
 
 /** A to-one join of a FROM clause. */
 interface Join extends AliasedTable {
@@ -119,12 +124,43 @@ export class Scope implements AliasedTable {
     return this.table.column(this.alias, column);
   }
 
-  operand({ hops, column, present }: Operand): string {
+  operand({ hops, column, present, document, ranked }: Operand): string {
+    if (document) {
+      this.joinDocument(document);
+      return this.dialect.fullText.rank(this.documentSql(document), ranked ?? '', (text) =>
+        this.bindText(text),
+      );
+    }
     const { table, alias } = this.join(hops);
     const read = (each: Column): string =>
       hops.length === 0 ? table.column(alias, each) : table.joinedColumn(alias, each);
     if (!present) return read(column);
     return `CASE WHEN ${present.map((each) => `${read(each)} IS NOT NULL`).join(' AND ')} THEN ${read(column)} END`;
+  }
+
+  /** Joins the index that ranks the rows of the document, where it is a table of its own. Conditions use it then. */
+  joinDocument(document: SearchedDocument): void {
+    if (this.joins.has(DOCUMENT)) return;
+    const alias = this.nextAlias();
+    const sql = this.dialect.fullText.join(document, alias, this.own(document.key));
+    if (sql !== undefined) this.joins.set(DOCUMENT, { alias, table: this.table, sql, isRequired: true });
+  }
+
+  /** The condition that the document has these terms, as in `Condition`. */
+  matchDocument(document: SearchedDocument, terms: string): string {
+    if (terms === '') return '1 = 0';
+    return this.dialect.fullText.matches(this.documentSql(document), terms, (text) => this.bindText(text));
+  }
+
+  private documentSql(document: SearchedDocument): DocumentSql {
+    const { alias } = this;
+    return {
+      document,
+      alias,
+      columns: document.columns.map((column) => this.own(column)),
+      key: this.own(document.key),
+      joined: this.joins.get(DOCUMENT)?.alias,
+    };
   }
 
   /** As in `TableNames`. */

@@ -197,7 +197,10 @@ export class StatementCache {
         return this.comparisonKey(condition, compared);
       case 'term':
         compared.isPreparable = false;
-        return compileSearchTerm(condition, compared);
+        if (!condition.operand.document) return compileSearchTerm(condition, compared);
+        if (condition.term === '') return '(no document)';
+        compared.values.push(condition.term);
+        return '(document)';
       default:
         return condition satisfies never;
     }

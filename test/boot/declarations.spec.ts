@@ -567,7 +567,7 @@ onEachDatabase('what only some databases have', (database) => {
     }
     expect(await problemsOf({ entities: [Lookup], database })).toEqual([
       'Lookup.searchFields[1]: "$" asks for regular expressions, and this database has none here. Leave "$" out, or use "^" or "=".',
-      'Lookup.searchFields[2]: "@" asks for full-text search, and this database has none here. Leave "@" out, or use "^" or "=".',
+      'Lookup.searchFields[2]: "@" asks for full-text search, and SQLite has it by an FTS5 table alone. Name the table: fullText: { table: \'article_text\' }, or use no prefix, "^" or "=".',
     ]);
   });
 

@@ -80,6 +80,7 @@ const MODEL_PLACES: Places<Exclude<keyof RestifyOptions, SharedOption>> = {
   filterGroups: 'filters.md#filter-groups',
   filters: 'filters.md#custom-filters',
   searchFields: 'queries.md#search',
+  fullText: 'queries.md#ranked-search',
   orderingFields: 'queries.md#ordering',
   orderingNulls: 'queries.md#nulls',
   ordering: 'queries.md#ordering',

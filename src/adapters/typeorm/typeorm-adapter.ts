@@ -32,6 +32,7 @@ import {
   serverProblems,
   settingProblems,
 } from './metadata/check-data-source.js';
+import { fullTextProblems } from './metadata/full-text-problems.js';
 import { restrictSubtypeListeners } from './metadata/listeners.js';
 import { traceTransformers } from './metadata/transformers.js';
 import { uniqueWarnings } from './metadata/unique-warnings.js';
@@ -159,6 +160,7 @@ export class TypeOrmAdapter implements DataAdapter {
       ...(await runnerProblems(dataSource)),
       ...(await settingProblems(dataSource, dialect)),
       ...(await tableProblems(resources, { tables, dialect, dataSource })),
+      ...(await fullTextProblems(resources, { tables, dialect, dataSource })),
     ];
   }
 

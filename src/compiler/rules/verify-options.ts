@@ -136,9 +136,9 @@ export function omitFlawedOptions(input: CompilerInput, flaws: readonly Declarat
     );
   const sound = <Options extends object>(where: string, options: Options): Options =>
     Object.fromEntries(Object.entries(options).filter(([name]) => !isFlawed(`${where}.${name}`))) as Options;
-  const unclear = input.drafts
-    .map(({ declaration: { name } }) => name)
-    .filter((name) => STRUCTURAL.some((option) => isFlawed(`${name}.${option}`)));
+  const names = input.drafts.map(({ declaration: { name } }) => name);
+  const searched = names.filter((name) => isFlawed(`${name}.fullText`));
+  const unclear = names.filter((name) => STRUCTURAL.some((option) => isFlawed(`${name}.${option}`)));
   return {
     input: {
       ...input,
@@ -153,6 +153,7 @@ export function omitFlawedOptions(input: CompilerInput, flaws: readonly Declarat
     },
     isCertain: ({ where }) =>
       !isFlawed(where) &&
+      !searched.some((name) => where.startsWith(`${name}.searchFields`)) &&
       !where
         .split(', ')
         .some((place) => unclear.some((name) => place === name || place.startsWith(`${name}.`))),

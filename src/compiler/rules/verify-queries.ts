@@ -25,10 +25,11 @@ import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import type { ResolvedPath } from '../compile-queries.js';
 import { problem } from './problems.js';
+import { fullTextProblems } from './verify-full-text.js';
 import type { Flaw, Problems } from './problems.js';
 
 /** A declaration with the resource that was compiled from it. */
-interface Declared {
+export interface Declared {
   readonly draft: EntityDeclaration;
   readonly resource: Resource;
 }
@@ -39,6 +40,7 @@ export function* verifyQueries(input: CompilerInput, model: CompiledModel): Prob
     for (const each of [declared, ...junctionsOf(declared)]) {
       yield* filterProblems(each);
       yield* searchProblems(each, input.description);
+      yield* fullTextProblems(each, input.description);
       yield* orderProblems(each);
     }
 }
@@ -96,8 +98,14 @@ function* searchProblems({ draft, resource }: Declared, { abilities }: ModelDesc
       );
     else if (match === 'regex' && !abilities.regex)
       yield unsupportedSearch(where, '$', 'regular expressions');
+    // The option has rules of its own.
+    else if (match === 'fulltext' && draft.declaration.options.fullText) continue;
     else if (match === 'fulltext' && abilities.fullText === 'none')
-      yield unsupportedSearch(where, '@', 'full-text search');
+      yield problem(
+        where,
+        '"@" asks for full-text search, and SQLite has it by an FTS5 table alone',
+        'Name the table: fullText: { table: \'article_text\' }, or use no prefix, "^" or "=".',
+      );
     else if (
       match === 'fulltext' &&
       abilities.fullText !== 'any-column' &&

@@ -53,6 +53,8 @@ export interface OrderingDescription {
   readonly default: readonly string[];
   /** The names among `fields` whose order an index serves, so that the first rows are found at once. */
   readonly indexed: readonly string[];
+  /** The name among `fields` that orders by how well the objects fit the search; only with one. */
+  readonly rank?: string;
 }
 
 export interface SearchDescription {

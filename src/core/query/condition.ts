@@ -1,3 +1,4 @@
+import type { SearchedDocument } from '../contracts/full-text.js';
 import type { Json } from '../errors/rest-exception.js';
 import type { Column } from '../schema/column.js';
 import type { Relation } from '../schema/relation.js';
@@ -10,6 +11,10 @@ export interface Operand {
   readonly column: Column;
   /** Columns of the same row: the operand is null where one of them is. */
   readonly present?: readonly Column[];
+  /** Set if it stands for the text that a full-text search reads, of which `column` is one; in an order, for the rank of the row. */
+  readonly document?: SearchedDocument;
+  /** The terms by which an order ranks. */
+  readonly ranked?: string;
 }
 
 /** The position of NULL values in an order. */
@@ -35,6 +40,7 @@ export type Condition =
       /** Set if `exact`, `ne` and `in` compare texts by the database's own equality, as a foreign key does. */
       readonly asKey?: true;
     }
+  /** Of a document, `term` is all terms, each in double quotes, and free of other quotes and of control characters. */
   | { readonly kind: 'term'; readonly operand: Operand; readonly match: TermMatch; readonly term: string }
   /** At least one related row matches; for a many-to-many relation, over a row of the junction that matches `through`. */
   | {

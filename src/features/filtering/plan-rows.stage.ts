@@ -23,6 +23,7 @@ import { queriedTargets, restrictQueries } from '../permissions/restrict-queries
 import { FieldFilter } from './field-filter.js';
 import { JsonServerFilter, JsonServerOrdering, JsonServerSearch } from './json-server-filters.js';
 import { OrderingFilter } from './ordering-filter.js';
+import { rankBySearch } from './rank-order.js';
 import { SearchFilter } from './search-filter.js';
 
 const SEPARATOR = '__';
@@ -140,7 +141,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
     if (expandedIn) rejectUnknownOfExpansion(parameters, resource, expandedIn);
     else rejectUnknownParameters(parameters, resource, 'list');
     rejectUnknownFilters(parameters, resource, (context.selectedFrom ?? resource).fieldsByName);
-    const found = runFilterBackends(
+    const run = runFilterBackends(
       resource.backends,
       {
         resource,
@@ -151,6 +152,7 @@ function filterResults(resource: Resource, context: RestContext): MaybePromise<r
       },
       [],
     );
+    const found = mapMaybe(run, (results) => rankBySearch(results, resource));
     return context.isQuery ? mapMaybe(found, (results) => limitValues(results, resource)) : found;
   });
 }

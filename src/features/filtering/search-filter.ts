@@ -75,6 +75,11 @@ export function searched(name: string, { resource, parameters }: FilterContext):
   const { searchTerms: limit } = resource.queryLimits;
   if (terms.length > limit) throw InvalidInput.of(name, `Ensure there are no more than ${limit} terms.`);
   if (terms.length === 0 || resource.searchFields.length === 0) return {};
+  const document = resource.searchFields.find(({ operand }) => operand.document);
+  if (document)
+    return {
+      rows: { kind: 'term', operand: document.operand, match: 'fulltext', term: quoteTerms(terms, name) },
+    };
   const needed = combineTerms(
     terms,
     resource.searchFields.map(({ match }) => match),
@@ -95,6 +100,21 @@ export function searched(name: string, { resource, parameters }: FilterContext):
       ),
     ),
   };
+}
+
+/** Of a phrase. InnoDB takes 127. */
+const MOST_WORDS = 100;
+const WORDS = /[\p{L}\p{N}]+/gu;
+
+/** Each term in double quotes, so that nothing in it is an operator of the database. One without letters and digits names no word. */
+function quoteTerms(terms: readonly string[], name: string): string {
+  const quoted = terms
+    .map((term) => term.replace(/["\s\p{Cc}]+/gu, ' ').trim())
+    .filter((term) => /[\p{L}\p{N}]/u.test(term))
+    .map((term) => `"${term}"`);
+  if (quoted.some((term) => (term.match(WORDS) ?? []).length > MOST_WORDS))
+    throw InvalidInput.of(name, `Ensure a phrase has no more than ${MOST_WORDS} words.`);
+  return [...new Set(quoted)].join(' ');
 }
 
 function termIn({ operand, match, within }: SearchField, term: string): Condition {

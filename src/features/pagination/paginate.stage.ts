@@ -24,6 +24,7 @@ import { pageLinks } from '../../request/resource-urls.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { pageValue, renderPage } from '../../request/response/json-page.js';
 import { touches } from '../../core/query/condition.js';
+import { parameterName } from '../../core/schema/resource-schema.js';
 
 /** A page to read. */
 interface PageToRead {
@@ -222,6 +223,8 @@ export function planPage(
   { open, defaultSize }: PlanPageOptions,
 ): PagePlan {
   const { resource, where, order, parent, requester, uncacheable } = list;
+  if (window.kind === 'cursor' && order.some(({ operand }) => operand.document))
+    throw InvalidInput.of(parameterName('ordering', resource), 'Pages with cursors have no order by rank.');
   const { limit, offset, from, edges } = planWindow(window, order.length);
   // This number becomes part of the text of the statement.
   if (!Number.isSafeInteger(countUpTo) || countUpTo < 1)

@@ -53,6 +53,8 @@ function createView(resource: Resource, readable: FieldSet, writable: FieldSet):
   );
   const isOpen = (operand: Operand): boolean => {
     const [first] = operand.hops;
+    // A document is one text: whoever may not read a part of it does not search it.
+    if (operand.document) return operand.document.columns.every(({ id }) => !unreadable.has(id));
     return first ? has(readable, topOf(first)) : !unreadable.has(operand.column.id);
   };
   const isOpenPath = ({ some: [step], operands }: QueriedPath): boolean =>

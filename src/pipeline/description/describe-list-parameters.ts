@@ -89,8 +89,10 @@ function describeOrdering(parameter: string, resource: Resource): OrderingDescri
       .filter(([, { operands }]) => operands.length === 1 && operands[0] && isSame(operands[0], operand))
       .slice(0, 1)
       .map(([name]) => (descending ? `-${name}` : name));
+  const [rank] = names.find(([, { operands }]) => operands[0]?.document) ?? [];
   return {
     parameter,
+    ...(rank !== undefined && { rank }),
     fields: names.map(([name]) => name),
     default: resource.ordering.flatMap(nameOf),
     indexed: names.flatMap(([name, { operands }]) => (isIndexed(operands) ? [name] : [])),

@@ -80,6 +80,7 @@ export const de: Messages = {
   groupHint: 'Zum Beispiel or(votes__gte=3,not(text="A, b"))',
   removeFilter: 'Den Filter {name} entfernen',
   search: 'Suchen',
+  bestFirst: 'Beste Treffer zuerst',
   lookup_exact: 'ist gleich',
   lookup_iexact: 'ist gleich, ohne Groß/klein',
   lookup_ne: 'ist ungleich',

@@ -78,6 +78,7 @@ export const en = {
   groupHint: 'For example or(votes__gte=3,not(text="A, b"))',
   removeFilter: 'Remove the filter {name}',
   search: 'Search',
+  bestFirst: 'Best matches first',
   lookup_exact: 'equals',
   lookup_iexact: 'equals, ignoring case',
   lookup_ne: 'differs from',

@@ -17,7 +17,7 @@ import { ColumnMenu, useColumns } from './columns.js';
 import type { Columns } from './columns.js';
 import { usePage } from './context.js';
 import { Downloads } from './Downloads.js';
-import { activeFilters } from './filter-state.js';
+import { activeFilters, withSearch } from './filter-state.js';
 import { Filters } from './Filters.js';
 import { Link } from './Link.js';
 import { Pager } from './Pager.js';
@@ -138,12 +138,14 @@ function summarize({ rows }: ListPage, count: Count | undefined, cut: boolean): 
 export function NoRows({ description }: { readonly description: RouteDescription | undefined }): JSX.Element {
   const { url } = usePage();
   const active = description ? activeFilters(description, url) : [];
-  const search = description?.search?.parameter;
-  const names = [...active.map(({ name }) => name), ...(search === undefined ? [] : [search])];
+  const cleared = withoutParameters(
+    description ? withSearch(url, undefined, description) : url,
+    active.map(({ name }) => name),
+  );
   return (
     <p class="nothing">
       {text(active.length > 0 ? 'emptyFiltered' : 'emptyList')}{' '}
-      {active.length > 0 && <Link href={withoutParameters(url, names)}>{text('clearFilters')}</Link>}
+      {active.length > 0 && <Link href={cleared}>{text('clearFilters')}</Link>}
     </p>
   );
 }

@@ -4,7 +4,8 @@ import type { RouteDescription } from '../../../src/core/contracts/route-descrip
 import { parametersOf } from '../api/urls.js';
 import { text } from '../messages/messages.js';
 import { usePage } from './context.js';
-import { withFilters } from './filter-state.js';
+import { isRanked, withFilters, withSearch } from './filter-state.js';
+import { Link } from './Link.js';
 
 interface SearchProps {
   readonly description: RouteDescription;
@@ -14,6 +15,7 @@ interface SearchProps {
 /** Searches the list. */
 export function SearchBox({ description, parameter }: SearchProps): JSX.Element {
   const { url, navigate } = usePage();
+  const { ordering } = description;
   const given = parametersOf(url).get(parameter) ?? '';
   const [terms, setTerms] = useState(given);
   useEffect(() => {
@@ -25,7 +27,7 @@ export function SearchBox({ description, parameter }: SearchProps): JSX.Element 
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        navigate(withFilters(url, { [parameter]: terms.trim() }, description));
+        navigate(withSearch(url, terms.trim(), description));
       }}
     >
       <label>
@@ -40,6 +42,11 @@ export function SearchBox({ description, parameter }: SearchProps): JSX.Element 
         />
       </label>
       <button type="submit">{text('search')}</button>
+      {ordering?.rank !== undefined && given !== '' && !isRanked(url, description) && (
+        <Link href={withFilters(url, { [ordering.parameter]: `-${ordering.rank}` }, description)}>
+          {text('bestFirst')}
+        </Link>
+      )}
     </form>
   );
 }

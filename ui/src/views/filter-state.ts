@@ -50,6 +50,21 @@ export function filtersByField(
   return found;
 }
 
+/** Whether the list is ordered by rank. */
+export function isRanked(url: string, { ordering }: RouteDescription): boolean {
+  const { parameter, rank } = ordering ?? {};
+  if (parameter === undefined || rank === undefined) return false;
+  return (parametersOf(url).get(parameter) ?? '').split(',').some((name) => name.replace('-', '') === rank);
+}
+
+/** The URL with another search, at its first page; without one, no order by rank remains. */
+export function withSearch(url: string, search: string | undefined, description: RouteDescription): string {
+  const { search: searching, ordering } = description;
+  const dropped =
+    !search && ordering && isRanked(url, description) ? { [ordering.parameter]: undefined } : {};
+  return withFilters(url, { ...dropped, [searching?.parameter ?? 'search']: search }, description);
+}
+
 /** The URL with changed filters, at its first page. */
 export function withFilters(
   url: string,

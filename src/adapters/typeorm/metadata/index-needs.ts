@@ -64,7 +64,7 @@ function filteredOperand({ some, operands, lookup }: FieldTerm): Operand | undef
 function orderingNeeds(resource: ResourceSchema): readonly IndexNeed[] {
   return [...resource.orderingFields.values()].flatMap(({ operands, nulls }) => {
     const [operand, ...more] = operands;
-    if (!operand || more.length > 0) return [];
+    if (!operand || operand.document || more.length > 0) return [];
     return orderNeed(resource, [{ operand, descending: false, ...(nulls && { nulls }) }], 'ordering');
   });
 }
