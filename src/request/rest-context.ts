@@ -1,6 +1,6 @@
 import { NO_ACCESS } from '../core/contracts/access-control.js';
 import type { AccessControl, Access } from '../core/contracts/access-control.js';
-import type { Renderer } from '../core/contracts/renderer.js';
+import type { ExpandedFields, Renderer } from '../core/contracts/renderer.js';
 import type {
   Requester,
   ExistsPlan,
@@ -47,6 +47,8 @@ export interface ResponseShape {
    */
   expanded(rows: readonly Row[], transaction?: object): Promise<readonly Row[]>;
   represent(row: Row): Representation;
+  /** As in `RenderedRows`; undefined without expanded objects. */
+  expandedFields?: (() => ReadonlyMap<string, ExpandedFields>) | undefined;
 }
 
 /** The result of an operation: its value, and the row that the value represents. */

@@ -19,6 +19,16 @@ export interface ResponseFormat {
   readonly mediaType: string;
 }
 
+/** The fields of an object that is expanded in the place of a key. */
+export interface ExpandedFields {
+  /** The names of the fields, in the order of bodies. */
+  readonly fields: readonly string[];
+  /** The field with the key of the object, which remains where the caller may not read the object; undefined if it is none or several. */
+  readonly key: string | undefined;
+  /** The objects that are expanded in it, by the names of their fields. */
+  readonly expanded: ReadonlyMap<string, ExpandedFields>;
+}
+
 /** The input of a renderer: serialized rows, in pages of any length. */
 export interface RenderedRows {
   readonly pages: AsyncIterable<readonly Representation[]>;
@@ -30,6 +40,8 @@ export interface RenderedRows {
   readonly lines?: AsyncIterable<string>;
   /** The names of the fields, in the order of bodies. */
   readonly fields: readonly string[];
+  /** The objects that are expanded in the place of keys, by the names of their fields; those of a custom serializer are not among them. */
+  readonly expanded?: ReadonlyMap<string, ExpandedFields>;
   /** The model's name in lower case, for a file name. */
   readonly model: string;
 }

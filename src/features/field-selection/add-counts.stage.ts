@@ -57,6 +57,7 @@ async function selectCounts(
       const body = represent(row, plain);
       return copyOf(body, { ...body, [COUNTS_MEMBER]: row.values[at] });
     },
+    expandedFields: shape?.expandedFields,
   };
 }
 

@@ -185,6 +185,7 @@ async function selectLabels(context: RestContext, adapter: DataAdapter): Promise
     expands: true,
     expanded: async (rows) => reader.addTo(shape ? await shape.expanded(rows) : rows),
     represent: (row) => representLabelled(row, plain),
+    expandedFields: shape?.expandedFields,
   };
 }
 

@@ -1,5 +1,6 @@
 import { exactMember, ExactNumber, writeJson } from '../../core/values/exact-numbers.js';
 import type { RenderedRows, Renderer } from '../../core/contracts/renderer.js';
+import type { Representation } from '../../core/contracts/serializer.js';
 
 /** Options of `CsvRenderer`. */
 export interface CsvOptions {
@@ -26,27 +27,62 @@ export class CsvRenderer implements Renderer {
     };
   }
 
-  async *render({ pages, fields }: RenderedRows): AsyncGenerator<string> {
+  async *render({ pages, fields, expanded = NONE }: RenderedRows): AsyncGenerator<string> {
     // A custom serializer may use other names: the members of the first row determine the columns.
-    let names: readonly string[] | undefined;
+    let columns: readonly CsvColumn[] | undefined;
     for await (const rows of pages) {
       const lines: string[] = [];
       for (const row of rows) {
-        if (!names) {
-          names = Object.keys(row);
-          lines.push(this.start(names));
+        if (!columns) {
+          columns = columnsOf(Object.keys(row), expanded);
+          lines.push(this.start(columns));
         }
-        lines.push(csvLine(names.map((name) => exactMember(row, name))));
+        lines.push(csvLine(columns.map((column) => valueIn(row, column))));
       }
       if (lines.length > 0) yield lines.join('');
     }
-    if (!names) yield this.start(fields);
+    if (!columns) yield this.start(columnsOf(fields, expanded));
   }
 
   /** The header line. */
-  private start(names: readonly string[]): string {
+  private start(columns: readonly CsvColumn[]): string {
+    const names = columns.map((steps) => steps.map(({ name }) => name).join('.'));
     return `${this.options.bom === true ? '\ufeff' : ''}${csvLine(names)}`;
   }
+}
+
+/** The members that lead to a value; `isKey`: where there is no object with the member, the key in its place is the value. */
+type CsvColumn = readonly { readonly name: string; readonly isKey: boolean }[];
+
+const NONE: NonNullable<RenderedRows['expanded']> = new Map();
+
+/** A column for each name; for an expanded object one for each of its fields. */
+function columnsOf(
+  names: readonly string[],
+  expanded: NonNullable<RenderedRows['expanded']>,
+  key?: string,
+): readonly CsvColumn[] {
+  return names.flatMap((name): readonly CsvColumn[] => {
+    const step = { name, isKey: name === key };
+    const object = expanded.get(name);
+    if (!object) return [[step]];
+    return columnsOf(object.fields, object.expanded, object.key).map((steps) => [step, ...steps]);
+  });
+}
+
+function valueIn(row: Representation, column: CsvColumn): unknown {
+  let value: unknown = row;
+  for (const { name, isKey } of column) {
+    if (!isObject(value)) return isKey ? value : null;
+    value = exactMember(value, name);
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is Representation {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
 }
 
 function csvLine(values: readonly unknown[]): string {

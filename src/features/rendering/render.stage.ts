@@ -35,6 +35,7 @@ export const renderResult: Stage = (context) => {
 function describeRows({ resource, shape, result }: RestContext): Omit<RenderedRows, 'pages' | 'lines'> {
   return {
     model: resource.model,
+    ...(shape?.expandedFields && { expanded: shape.expandedFields() }),
     fields:
       result?.fields ??
       (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),
