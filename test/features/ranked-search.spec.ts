@@ -1,4 +1,4 @@
-// @tags db http nest
+// @tags db nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   allow,

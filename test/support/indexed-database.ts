@@ -27,7 +27,7 @@ export function indexedDatabase(
         await opened.drop();
         if (folder !== undefined) rmSync(folder, { recursive: true });
       };
-      const dataSource = new DataSource({ ...options, entities, synchronize: true } as DataSourceOptions);
+      const dataSource = new DataSource({ ...options, entities, synchronize: true });
       try {
         await dataSource.initialize();
         for (const sql of statements[database.name] ?? []) await dataSource.query(sql);

@@ -10,6 +10,7 @@ import {
 import type { RestifyOptions } from '../../decorators/model-options.js';
 import type { RestifyModuleOptions, SharedOption } from '../../restify.options.js';
 import { browsable } from './browsable-kind.js';
+import { fullText } from './full-text-kind.js';
 import { hookClasses } from './hook-classes.js';
 import {
   aClass,
@@ -39,7 +40,6 @@ import {
   cacheControl,
   conditional,
   expandable,
-  fullText,
   idempotency,
   operations,
   pagination,

@@ -3,13 +3,18 @@ import type { FullTextOptions } from '../../core/contracts/full-text.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { resolveFilterPath, searchEntry } from '../compile-queries.js';
+import type { EntityDeclaration } from '../compiler-input.js';
 import { problem } from './problems.js';
 import type { Problems } from './problems.js';
-import type { Declared } from './verify-queries.js';
+
+interface SearchedModel {
+  readonly draft: EntityDeclaration;
+  readonly resource: Resource;
+}
 
 /** Verifies that the search fields are one text of the model, for which this database can have an index. */
 export function* fullTextProblems(
-  { draft, resource }: Declared,
+  { draft, resource }: SearchedModel,
   { abilities }: Pick<ModelDescription, 'abilities'>,
 ): Problems {
   const { name, options } = draft.declaration;

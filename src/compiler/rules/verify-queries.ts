@@ -29,7 +29,7 @@ import { fullTextProblems } from './verify-full-text.js';
 import type { Flaw, Problems } from './problems.js';
 
 /** A declaration with the resource that was compiled from it. */
-export interface Declared {
+interface Declared {
   readonly draft: EntityDeclaration;
   readonly resource: Resource;
 }
@@ -98,25 +98,30 @@ function* searchProblems({ draft, resource }: Declared, { abilities }: ModelDesc
       );
     else if (match === 'regex' && !abilities.regex)
       yield unsupportedSearch(where, '$', 'regular expressions');
-    // The option has rules of its own.
-    else if (match === 'fulltext' && draft.declaration.options.fullText) continue;
-    else if (match === 'fulltext' && abilities.fullText === 'none')
-      yield problem(
-        where,
-        '"@" asks for full-text search, and SQLite has it by an FTS5 table alone',
-        'Name the table: fullText: { table: \'article_text\' }, or use no prefix, "^" or "=".',
-      );
-    else if (
-      match === 'fulltext' &&
-      abilities.fullText !== 'any-column' &&
-      !('fullText' in column && column.fullText === true)
-    )
-      yield problem(
-        where,
-        `"${path}" has no full-text index of its own`,
-        'Put @Index({ fulltext: true }) on the property, or leave "@" out.',
-      );
+    else if (match === 'fulltext' && !draft.declaration.options.fullText)
+      yield* unindexedText(where, path, 'fullText' in column && column.fullText === true, abilities);
   }
+}
+
+/** Without the option `fullText`, which has rules of its own. */
+function* unindexedText(
+  where: string,
+  path: string,
+  isIndexed: boolean,
+  { fullText }: ModelDescription['abilities'],
+): Problems {
+  if (fullText === 'none')
+    yield problem(
+      where,
+      '"@" asks for full-text search, and SQLite has it by an FTS5 table alone',
+      'Name the table: fullText: { table: \'article_text\' }, or use no prefix, "^" or "=".',
+    );
+  else if (fullText !== 'any-column' && !isIndexed)
+    yield problem(
+      where,
+      `"${path}" has no full-text index of its own`,
+      'Put @Index({ fulltext: true }) on the property, or leave "@" out.',
+    );
 }
 
 /** The database lacks this kind of search. */

@@ -1,7 +1,9 @@
 import { moreMember } from '../../core/contracts/field-selection.js';
 import { InvalidInput, InvalidSearchPattern } from '../../core/errors/http-exceptions.js';
+import type { ExpandedFields } from '../../core/contracts/renderer.js';
 import type { Condition } from '../../core/query/condition.js';
 import type { RelatedPlan } from '../../core/query/plan.js';
+import { keyNames } from '../../core/query/readable-paths.js';
 import type { ColumnPair } from '../../core/schema/relation.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
 import type { OrderTerm } from '../../core/schema/resource-schema.js';
@@ -37,6 +39,26 @@ export interface ShapedObject {
   readonly expansions: readonly Expansion[];
   /** Represents an object, with `row.expanded` in place of keys and links. */
   represent(row: Row): Representation;
+}
+
+/** The fields of the objects that replace keys. */
+export function expandedFields({ expansions }: ShapedObject): ReadonlyMap<string, ExpandedFields> {
+  return new Map(
+    expansions
+      .filter(({ many, nested }) => !many && nested.resource.hasDefaultSerializer)
+      .map(({ field, nested }) => {
+        const { fields } = nested.resource;
+        const [key, ...others] = keyNames(nested.resource);
+        return [
+          field,
+          {
+            fields: fields.filter(({ readable }) => readable).map(({ name }) => name),
+            key: others.length === 0 ? key : undefined,
+            expanded: expandedFields(nested),
+          },
+        ];
+      }),
+  );
 }
 
 /** A row with its expanded objects, and their number as written to the response. */

@@ -8,8 +8,6 @@ import type { Condition } from '../../core/query/condition.js';
 import type { CountedList, Field } from '../../core/schema/field.js';
 import type { ListPlan } from '../../core/query/plan.js';
 import type { OrderTerm } from '../../core/schema/resource-schema.js';
-import type { ExpandedFields } from '../../core/contracts/renderer.js';
-import { keyNames } from '../../core/query/readable-paths.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { Representation, Row } from '../../core/contracts/serializer.js';
@@ -17,7 +15,7 @@ import { moreMember } from '../../core/contracts/field-selection.js';
 import type { Expandable, FieldSelection } from '../../core/contracts/field-selection.js';
 import { basePathOf } from '../../request/represent-row.js';
 import type { ResponseShape, RestContext, Stage } from '../../request/rest-context.js';
-import { Expander } from './expand-relations.js';
+import { expandedFields, Expander } from './expand-relations.js';
 import type { Expansion, ShapedObject } from './expand-relations.js';
 import { ExpansionParameters, namedWithin, NO_PARAMETERS } from './expansion-parameters.js';
 import type { ListParameters } from './expansion-parameters.js';
@@ -292,25 +290,6 @@ function toResponseShape(shape: ShapedObject, expander: Expander, view: Resource
     represent: (row) => shape.represent(row),
     expandedFields: () => expandedFields(shape),
   };
-}
-
-function expandedFields({ expansions }: ShapedObject): ReadonlyMap<string, ExpandedFields> {
-  return new Map(
-    expansions
-      .filter(({ many, nested }) => !many && nested.resource.hasDefaultSerializer)
-      .map(({ field, nested }) => {
-        const { fields } = nested.resource;
-        const [key, ...others] = keyNames(nested.resource);
-        return [
-          field,
-          {
-            fields: fields.filter(({ readable }) => readable).map(({ name }) => name),
-            key: others.length === 0 ? key : undefined,
-            expanded: expandedFields(nested),
-          },
-        ];
-      }),
-  );
 }
 
 /** Names below a field that is not expanded or not a relation. */

@@ -4,7 +4,6 @@ import type { DataType, TypeOf } from '../../core/schema/data-type.js';
 import type { Statement } from '../statement.js';
 import type { NamedTable } from '../table-names.js';
 import type { AggregateSyntax } from './aggregate-syntax.js';
-import type { FullTextSyntax } from './full-text-syntax.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { IndexCatalogue } from './index-catalogue.js';
 import type { JsonWriter } from './json-writer.js';
@@ -194,8 +193,6 @@ export interface Dialect extends TextSyntax {
   listOf(rows: ListedRows): string;
   /** The SQL of aggregates. */
   readonly aggregates: AggregateSyntax;
-  /** The SQL of ranked searches. */
-  readonly fullText: FullTextSyntax;
   /** Concatenates two strings. */
   concat(first: string, second: string): string;
   /** A statement that serializes concurrent changes to the structure of a tree; undefined if writes are serialized anyway. */

@@ -19,7 +19,7 @@ export interface DocumentSql {
 export interface FullTextCheck {
   readonly part: string;
   readonly statement: Statement;
-  flaw(found: readonly string[]): Pick<DeclarationProblem, 'what' | 'repair'> | undefined;
+  readonly flaw: (found: readonly string[]) => Pick<DeclarationProblem, 'what' | 'repair'> | undefined;
 }
 
 /**

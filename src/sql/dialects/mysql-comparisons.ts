@@ -1,3 +1,4 @@
+import { mysqlFullText } from './full-text-syntax.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
@@ -139,6 +140,7 @@ export const mysqlTexts: TextSyntax = {
       return `${charset === undefined ? column : asUtf8(column)} ${REGEX} ${placeholder}`;
     return `MATCH (${column}) AGAINST (${charset === undefined ? placeholder : `CONVERT(${placeholder} USING ${charset})`})`;
   },
+  fullText: mysqlFullText,
   regexOperator: REGEX,
   // Of two collations neither has precedence, unless one is named.
   joined: (column, near, far) => {

@@ -2,7 +2,6 @@ import { mysqlIndexes, numberIn } from './index-catalogue.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
-import { mysqlFullText } from './full-text-syntax.js';
 import { mysqlAggregates } from './mysql-aggregates.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
@@ -72,7 +71,6 @@ export function mysql(
       type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
     listOf: (rows) => listTexts(rows, { isMariadb: inserting !== undefined }),
     aggregates: mysqlAggregates(zone, { read, nullable }),
-    fullText: mysqlFullText,
     parameter,
     stored,
     // Without digits, it has whole seconds.

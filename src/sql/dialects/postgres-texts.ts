@@ -1,3 +1,4 @@
+import { postgresFullText } from './full-text-syntax.js';
 import type { TypeOf } from '../../core/schema/data-type.js';
 import { likePattern } from './text-syntax.js';
 import type { Bind, Comparison, SearchedColumn, TextSyntax } from './text-syntax.js';
@@ -45,6 +46,7 @@ export const postgresTexts: TextSyntax = {
     const isDeterministic = searched.type.kind !== 'string' || searched.type.collation === undefined;
     return `${isDeterministic ? searched.column : searchedText(searched)} ${REGEX} ${placeholder}`;
   },
+  fullText: postgresFullText,
   regexOperator: REGEX,
   joined: (column) => column,
   equalTexts: ({ type }, texts) => {

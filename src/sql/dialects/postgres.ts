@@ -2,7 +2,6 @@ import { postgresIndexes, numberIn } from './index-catalogue.js';
 import type { Statement } from '../statement.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { DataKind, DataType } from '../../core/schema/data-type.js';
-import { postgresFullText } from './full-text-syntax.js';
 import { postgresAggregates } from './postgres-aggregates.js';
 import { postgresCanceller } from './postgres-canceller.js';
 import { driverErrorProperty, isServerLost, PLAIN_NULLS } from './dialect.js';
@@ -42,7 +41,6 @@ export const postgres: Dialect = {
   listOf: ({ value, order, from, where, limit }) =>
     `array_to_json(ARRAY(SELECT (${value})::text FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}))::text`,
   aggregates: postgresAggregates(read),
-  fullText: postgresFullText,
   parameter: (placeholder) => placeholder,
   stored,
   now: (type) => stored('CURRENT_TIMESTAMP', type),

@@ -1,3 +1,4 @@
+import { sqliteFullText } from './full-text-syntax.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { TypeOf } from '../../core/schema/data-type.js';
 import { likePattern } from './text-syntax.js';
@@ -57,6 +58,7 @@ export const sqliteTexts: TextSyntax = {
   matchSpecial: () => {
     throw new Error('Search by regular expression or full text is not supported on SQLite.');
   },
+  fullText: sqliteFullText,
   regexOperator: undefined,
   // Of two columns with different collations, the left one would decide, whichever refers to the other.
   joined: (column, type) =>

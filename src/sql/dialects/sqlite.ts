@@ -10,7 +10,6 @@ import type {
   ReturningSyntax,
   ValueComparison,
 } from './dialect.js';
-import { sqliteFullText } from './full-text-syntax.js';
 import { sqliteAggregates } from './sqlite-aggregates.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
@@ -115,7 +114,6 @@ export const sqlite: Dialect = {
   listOf: ({ value, order, from, where, limit }) =>
     `(SELECT json_group_array(v) FROM (SELECT CAST(${value} AS TEXT) AS v FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}))`,
   aggregates: sqliteAggregates,
-  fullText: sqliteFullText,
   parameter,
   stored: (value, type) =>
     type.kind === 'integer' || type.kind === 'boolean' ? `CAST(${value} AS INTEGER)` : parameter(value, type),

@@ -3,6 +3,7 @@ import type { TermMatch } from '../../core/query/condition.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
 import type { Statement } from '../statement.js';
+import type { FullTextSyntax } from './full-text-syntax.js';
 
 /** Adds a parameter to the statement and returns its placeholder. */
 export type Bind = (value: Json, type: DataType) => string;
@@ -48,6 +49,8 @@ export interface TextSyntax {
     match: Extract<TermMatch, 'regex' | 'fulltext'>,
     placeholder: string,
   ): string;
+  /** The SQL of ranked searches. */
+  readonly fullText: FullTextSyntax;
   /** The operator of searches by regular expression; undefined without such. */
   readonly regexOperator: string | undefined;
   /** A column as it is compared with one of type `far`, to which it refers, or which refers to it. */
