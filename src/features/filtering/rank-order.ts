@@ -23,7 +23,7 @@ export function rankBySearch(results: readonly FilterResult[], resource: Resourc
     isRanked(result)
       ? {
           ...result,
-          uncacheable: true,
+          oneOff: true,
           order:
             result.order?.map((term) =>
               term.operand.document ? { ...term, operand: { ...term.operand, ranked: search.term } } : term,
