@@ -4,8 +4,10 @@ import type { Representation } from '../../core/contracts/serializer.js';
 import { COUNT, MEASURE_KINDS } from '../../core/query/aggregate.js';
 import type { AggregatedGroup } from '../../core/query/aggregate.js';
 import { LABELS_MEMBER } from '../../core/schema/object-label.js';
-import { averageOf } from './average.js';
 import type { ParsedAggregates, ShownMeasure } from './parse-aggregates.js';
+
+/** Digits of an average behind the point. */
+const DIGITS = 6;
 
 /** The object of a group in a response: its keys, and the aggregates. `parameter` is that of errors. */
 export function presentGroup(
@@ -74,3 +76,14 @@ function safeInteger(value: Json, parameter: string): Json {
 }
 
 export const INEXACT_SUM = 'A sum is too large to be given exactly, or of values that are not exact.';
+
+/** The text of a decimal divided by a number of values: six digits, half away from zero. What is no decimal is returned as it is. */
+export function averageOf(sum: string, count: number): string {
+  const [, sign, whole = '', places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(sum) ?? [];
+  if (sign === undefined) return sum;
+  const divisor = BigInt(count) * 10n ** BigInt(places.length);
+  const doubled = BigInt(whole + places) * 10n ** BigInt(DIGITS) * 2n;
+  const digits = String((doubled + divisor) / (divisor * 2n)).padStart(DIGITS + 1, '0');
+  const isZero = /^0+$/.test(digits);
+  return `${isZero ? '' : sign}${digits.slice(0, -DIGITS)}.${digits.slice(-DIGITS)}`;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { averageOf } from './average.js';
+import { averageOf } from './present-groups.js';
 
 test.each([
   ['10', 4, '2.500000'],
