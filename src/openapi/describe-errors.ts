@@ -27,7 +27,7 @@ function errorResponse(description: string, schema: Schema, headers: Response['h
   };
 }
 
-function refusal(description: string, detail: string, headers: Response['headers'] = {}): Response {
+function rejection(description: string, detail: string, headers: Response['headers'] = {}): Response {
   return errorResponse(description, { allOf: [DETAIL], examples: [{ detail }] }, headers);
 }
 
@@ -45,40 +45,43 @@ const ERRORS = {
   ],
   401: [
     'NotAuthenticated',
-    refusal('The credentials are missing or wrong.', 'Authentication credentials were not provided.', {
+    rejection('The credentials are missing or wrong.', 'Authentication credentials were not provided.', {
       'WWW-Authenticate': referTo('headers', 'Challenge'),
     }),
   ],
   403: [
     'PermissionDenied',
-    refusal('The caller does not have the permission.', 'You do not have permission to perform this action.'),
+    rejection(
+      'The caller does not have the permission.',
+      'You do not have permission to perform this action.',
+    ),
   ],
-  404: ['NotFound', refusal('The object does not exist, or the caller may not see it.', 'Not found.')],
+  404: ['NotFound', rejection('The object does not exist, or the caller may not see it.', 'Not found.')],
   406: [
     'NotAcceptable',
-    refusal(
+    rejection(
       'The Accept header excludes all available formats.',
       'Could not satisfy the request Accept header.',
     ),
   ],
   409: [
     'Restricted',
-    refusal(
+    rejection(
       'Other objects still refer to this one.',
       'This object cannot be deleted: objects of "polls.choice" still refer to it.',
     ),
   ],
   412: [
     'PreconditionFailed',
-    refusal(
+    rejection(
       'A precondition of the request is not met by the current state of the object.',
       'Precondition failed: the object is not as the request says.',
     ),
   ],
-  413: ['BodyTooLarge', refusal('The body is too large.', 'Request body is too large.')],
+  413: ['BodyTooLarge', rejection('The body is too large.', 'Request body is too large.')],
   415: [
     'UnsupportedMediaType',
-    refusal(
+    rejection(
       'The Content-Type of the body is not JSON, or its compression is not supported.',
       'Unsupported media type "text/plain" in request.',
       { 'Accept-Patch': referTo('headers', 'AcceptPatch') },
@@ -86,30 +89,30 @@ const ERRORS = {
   ],
   422: [
     'KeyReused',
-    refusal(
+    rejection(
       'The Idempotency-Key has been used with a different request.',
       'This Idempotency-Key was sent with another request. Send a new one.',
     ),
   ],
   428: [
     'PreconditionRequired',
-    refusal(
+    rejection(
       'The request must have a precondition, such as If-Match.',
       'Precondition required: send If-Match with the ETag of the object.',
     ),
   ],
   429: [
     'Throttled',
-    refusal(
+    rejection(
       'The client has sent too many requests, or too many wrong credentials.',
       'Request was throttled. Expected available in 5 seconds.',
       { 'Retry-After': RETRY_AFTER },
     ),
   ],
-  500: ['ServerError', refusal('An unexpected error occurred.', 'A server error occurred.')],
+  500: ['ServerError', rejection('An unexpected error occurred.', 'A server error occurred.')],
   503: [
     'Unavailable',
-    refusal('The database cannot be reached.', 'The service is temporarily unavailable. Try again later.', {
+    rejection('The database cannot be reached.', 'The service is temporarily unavailable. Try again later.', {
       'Retry-After': RETRY_AFTER,
     }),
   ],
@@ -162,7 +165,7 @@ export const SHARED_RESPONSES: Readonly<Record<string, Response>> = withPrefix(
       ] as const,
       [
         KEY_IN_USE,
-        refusal(
+        rejection(
           'Another request with this Idempotency-Key has not ended yet.',
           'A request with this Idempotency-Key has not ended yet. Try again later.',
           { 'Retry-After': RETRY_AFTER },

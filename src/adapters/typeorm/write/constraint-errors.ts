@@ -24,47 +24,47 @@ export interface RefusedWrite {
  * foreign key, which requires a lookup of the rows. It contains no text of the database and no name of a hidden column.
  */
 export function constraintError(
-  refusal: DatabaseError,
+  rejection: DatabaseError,
   { resource, sent, triggerMessages }: RefusedWrite,
 ): RestException | undefined {
-  if (isTemporary(refusal)) return new DatabaseUnavailable();
-  switch (refusal.kind) {
+  if (isTemporary(rejection)) return new DatabaseUnavailable();
+  switch (rejection.kind) {
     case 'unique':
-      return duplicate(refusal.columns ?? [], resource, sent);
+      return duplicate(rejection.columns ?? [], resource, sent);
     case 'not-null':
       return atField(
-        fieldOfColumn(refusal.column, resource, sent),
+        fieldOfColumn(rejection.column, resource, sent),
         'This field may not be null.',
         'A value that the database requires is missing.',
       );
     case 'data':
     case 'pattern':
       return atField(
-        fieldOfColumn(refusal.kind === 'data' ? refusal.column : undefined, resource, sent),
+        fieldOfColumn(rejection.kind === 'data' ? rejection.column : undefined, resource, sent),
         'The database cannot hold this value.',
         'The database cannot hold one of these values.',
       );
     case 'check':
       return InvalidInput.ofNoField(BROKEN_RULE);
     case 'raised':
-      return InvalidInput.ofNoField(triggerMessages ? refusal.message : BROKEN_RULE);
+      return InvalidInput.ofNoField(triggerMessages ? rejection.message : BROKEN_RULE);
     case 'denied':
       return new PermissionDenied();
     case 'foreign-key':
       return undefined;
     default:
-      return refusal satisfies never;
+      return rejection satisfies never;
   }
 }
 
 /** The error of a deletion that the database forbids by another rule than a foreign key; undefined if it is no such error. */
 export function forbiddenDeletion(
-  refusal: DatabaseError,
+  rejection: DatabaseError,
   triggerMessages: boolean,
 ): RestException | undefined {
-  switch (refusal.kind) {
+  switch (rejection.kind) {
     case 'raised':
-      return InvalidInput.ofNoField(triggerMessages ? refusal.message : FORBIDDEN_DELETION);
+      return InvalidInput.ofNoField(triggerMessages ? rejection.message : FORBIDDEN_DELETION);
     case 'check':
       return InvalidInput.ofNoField(FORBIDDEN_DELETION);
     case 'denied':

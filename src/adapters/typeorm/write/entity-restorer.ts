@@ -132,12 +132,12 @@ export class EntityRestorer {
     values: ReadonlyMap<string, Json>,
   ): Promise<unknown> {
     const { tools } = this;
-    const refusal = await violatedConstraint(error, plan.resource, tools);
-    if (!refusal) return error;
-    if (refusal.kind === 'unique')
-      return NotRestorable.duplicate(await this.namesOf(refusal.columns ?? [], plan, values));
+    const rejection = await violatedConstraint(error, plan.resource, tools);
+    if (!rejection) return error;
+    if (rejection.kind === 'unique')
+      return NotRestorable.duplicate(await this.namesOf(rejection.columns ?? [], plan, values));
     const { triggerMessages } = tools;
-    return constraintError(refusal, { resource: plan.shown, sent: new Map(), triggerMessages }) ?? error;
+    return constraintError(rejection, { resource: plan.shown, sent: new Map(), triggerMessages }) ?? error;
   }
 
   /** The fields of a unique set, if the caller may view them and the row that has the same values. */

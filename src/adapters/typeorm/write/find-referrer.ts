@@ -14,7 +14,7 @@ import { forbiddenDeletion, violatedConstraint } from './constraint-errors.js';
 import type { WriterTools } from './row-writer.js';
 
 type ForeignKey = EntityMetadata['foreignKeys'][number];
-type Refusal = Extract<DatabaseError, { kind: 'foreign-key' }>;
+type Rejection = Extract<DatabaseError, { kind: 'foreign-key' }>;
 
 /** A foreign key to a table, as far as the database says so: TypeORM may not have made it. */
 interface Restricting {
@@ -25,11 +25,11 @@ interface Restricting {
 
 /** The error of a deletion: 409 if a foreign key restricts it, 400 or 403 if another rule of the database does, else the same error. */
 export async function deletionError(error: unknown, plan: DeletePlan, tools: WriterTools): Promise<unknown> {
-  const refusal = await violatedConstraint(error, plan.resource, tools);
-  if (!refusal) return error;
+  const rejection = await violatedConstraint(error, plan.resource, tools);
+  if (!rejection) return error;
   return (
-    (await restrictionError(plan, refusal, tools)) ??
-    forbiddenDeletion(refusal, tools.triggerMessages) ??
+    (await restrictionError(plan, rejection, tools)) ??
+    forbiddenDeletion(rejection, tools.triggerMessages) ??
     error
   );
 }
@@ -37,30 +37,30 @@ export async function deletionError(error: unknown, plan: DeletePlan, tools: Wri
 /** The 409 of a deletion or a change that foreign keys of other rows restrict; undefined if the error is another one. */
 export async function restrictionError(
   plan: DeletePlan | UpdatePlan,
-  refusal: DatabaseError,
+  rejection: DatabaseError,
   tools: WriterTools,
 ): Promise<RestrictedByReferrer | undefined> {
-  if (refusal.kind !== 'foreign-key' || refusal.isDangling === true) return undefined;
-  if (plan.kind === 'update') return referredUpdateError(plan, refusal, tools);
-  const restricting = await restrictingKeys(plan, refusal, tools);
+  if (rejection.kind !== 'foreign-key' || rejection.isDangling === true) return undefined;
+  if (plan.kind === 'update') return referredUpdateError(plan, rejection, tools);
+  const restricting = await restrictingKeys(plan, rejection, tools);
   return new RestrictedByReferrer('deleted', await findReferrer(plan, restricting, tools));
 }
 
 /** Undefined if the foreign key may be one of the row itself: SQLite does not say whose it is. */
 async function referredUpdateError(
   plan: UpdatePlan,
-  refusal: Refusal,
+  rejection: Rejection,
   tools: WriterTools,
 ): Promise<RestrictedByReferrer | undefined> {
   const { tableName } = tools.tables.of(plan.resource).metadata;
-  const isOfOthers = refusal.table !== undefined && refusal.table !== tableName;
+  const isOfOthers = rejection.table !== undefined && rejection.table !== tableName;
   if (!isOfOthers && uncheckedKey(plan, plan.resource)) return undefined;
   const changed = changedColumns(plan);
-  const restricting = (await restrictingKeys(plan, refusal, tools)).filter(
+  const restricting = (await restrictingKeys(plan, rejection, tools)).filter(
     ({ column }) => column === undefined || column === null || changed.has(column),
   );
   const referrer = await findReferrer(plan, restricting, tools);
-  const isReferred = isOfOthers || referrer !== undefined || (refusal.table ?? restricting.length) !== 0;
+  const isReferred = isOfOthers || referrer !== undefined || (rejection.table ?? restricting.length) !== 0;
   return isReferred ? new RestrictedByReferrer('changed', referrer) : undefined;
 }
 
@@ -127,7 +127,7 @@ async function hasReferrer(
 
 async function restrictingKeys(
   { kind, resource }: DeletePlan | UpdatePlan,
-  { table }: Refusal,
+  { table }: Rejection,
   { dialect, connections, tables }: WriterTools,
 ): Promise<readonly Restricting[]> {
   if (table !== undefined || !dialect.restrictingTables) return [{ table, column: undefined }];

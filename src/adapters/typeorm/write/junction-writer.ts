@@ -197,21 +197,22 @@ export class JunctionWriter extends StepWriter {
     pair: readonly ColumnValue[] | undefined,
     plan: CreatePlan | UpdatePlan,
   ): Promise<unknown> {
-    const refusal = await violatedConstraint(error, this.resource, this.tools);
+    const rejection = await violatedConstraint(error, this.resource, this.tools);
     const isDropped = error instanceof DroppedRow;
-    if (!refusal && !isDropped) return error;
-    if (pair && (!refusal || PAIR_CONSTRAINTS.has(refusal.kind))) {
+    if (!rejection && !isDropped) return error;
+    if (pair && (!rejection || PAIR_CONSTRAINTS.has(rejection.kind))) {
       const where = plan.kind === 'create' ? plan.where : plan.after;
       if (!(await areValuesPermitted(pair, { resource: this.resource, where, tools: this.tools })))
         return new PermissionDenied();
     }
-    if (!refusal) return notStored();
-    const restricted = plan.kind === 'update' ? await restrictionError(plan, refusal, this.tools) : undefined;
-    return restricted ?? this.refused(refusal) ?? error;
+    if (!rejection) return notStored();
+    const restricted =
+      plan.kind === 'update' ? await restrictionError(plan, rejection, this.tools) : undefined;
+    return restricted ?? this.refused(rejection) ?? error;
   }
 
-  private refused(refusal: DatabaseError): unknown {
-    switch (refusal.kind) {
+  private refused(rejection: DatabaseError): unknown {
+    switch (rejection.kind) {
       case 'unique': {
         const names = this.resource.fields.flatMap((field) => (field.kind === 'to-one' ? field.name : []));
         return InvalidInput.ofNoField(`The fields ${names.join(', ')} must make a unique set.`);
@@ -223,7 +224,7 @@ export class JunctionWriter extends StepWriter {
       case 'raised':
       case 'denied':
         // The violated constraint is on columns that TypeORM's junction does not have.
-        return constraintError(refusal, {
+        return constraintError(rejection, {
           resource: this.resource,
           sent: new Map(),
           triggerMessages: this.tools.triggerMessages,

@@ -204,9 +204,9 @@ export async function runHook<Given>(
     await hook?.(given, runner.manager);
   } catch (error) {
     if (isRestException(error)) throw error;
-    const refusal = dialect.errorFor(error);
-    if (!refusal) throw await connectionErrorOr(error, { runner, dialect });
-    throw isTemporary(refusal) ? error : new ServerError({ cause: error });
+    const rejection = dialect.errorFor(error);
+    if (!rejection) throw await connectionErrorOr(error, { runner, dialect });
+    throw isTemporary(rejection) ? error : new ServerError({ cause: error });
   }
 }
 
