@@ -38,8 +38,8 @@ async function serve(database: TestDatabase, extra: object): Promise<object> {
   const warnings: string[] = [];
   const open = async (): ReturnType<TestDatabase['open']> => {
     const opened = await database.open();
-    const common: object = opened.options;
-    const options: object = { ...common, poolSize: 2, extra: { ...Reflect.get(common, 'extra'), ...extra } };
+    const common: { readonly extra?: object } = opened.options;
+    const options: object = { ...common, poolSize: 2, extra: { ...common.extra, ...extra } };
     return { options: options as DataSourceOptions, drop: () => opened.drop() };
   };
   const started = await startApp({
