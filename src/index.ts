@@ -172,6 +172,7 @@ export type {
   ActionDescription,
   AggregatesDescription,
   BulkDescription,
+  ChildrenDescription,
   ConditionalDescription,
   FilterDescription,
   IndexDescription,

@@ -5,6 +5,7 @@ import type {
   AggregatesDescription,
   ActionDescription,
   BulkDescription,
+  ChildrenDescription,
   ConditionalDescription,
   DeletionDescription,
   FilterDescription,
@@ -174,6 +175,7 @@ const RELATION = objectOf<RelationDescription>({
   url: NULLABLE_TEXT,
   'composite?': TRUE,
   label: NULLABLE_TEXT,
+  'children?': objectOf<ChildrenDescription>({ verbs: listOf(TEXT), given: listOf(TEXT) }),
 });
 const INDEXED_MODEL = objectOf<IndexedModel>({
   app: TEXT,

@@ -454,6 +454,7 @@ const EXPORTED_TYPES = [
   'AggregatesDescription',
   'BrowsableOptions',
   'BulkDescription',
+  'ChildrenDescription',
   'ChoiceDescription',
   'ConditionalDescription',
   'FieldDescription',

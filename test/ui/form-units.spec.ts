@@ -5,6 +5,7 @@ import { toCurl, toFetch } from '../../ui/src/api/code.js';
 import { exactMember, parseJson, writeJson } from '../../ui/src/api/parse-json.js';
 import { filteredUrl, selectedUrl } from '../../ui/src/forms/bulk-url.js';
 import { DraftError, toBody, toDraft } from '../../ui/src/forms/draft.js';
+import type { Children } from '../../ui/src/forms/children.js';
 import type { FieldDraft } from '../../ui/src/forms/draft.js';
 import { toFormErrors } from '../../ui/src/forms/field-errors.js';
 import { specsOf } from '../../ui/src/forms/field-spec.js';
@@ -19,6 +20,89 @@ function spec(kind: FieldSpec['kind'], more: Partial<FieldSpec> = {}): FieldSpec
 function valueOf(draft: FieldDraft, field: FieldSpec): unknown {
   return toBody({ f: draft }, [field]).f;
 }
+
+const CHILD: Children = {
+  model: 'Line',
+  isOne: false,
+  isNew: false,
+  create: [spec('integer', { name: 'amount' }), spec('json', { name: 'extra' })],
+  update: [spec('integer', { name: 'amount' })],
+  deletes: true,
+  rows: [
+    { key: '4', named: { id: 4 }, label: 'four', row: { id: 4 } },
+    { key: '7', named: { id: 7 }, label: 'seven', row: { id: 7 } },
+    { key: 'a,b', named: { a: 'a', b: 'b' }, label: 'both', row: {} },
+  ],
+};
+
+describe('objects in bodies', () => {
+  const many = spec('json', { nested: CHILD });
+  const created = spec('json', { nested: { ...CHILD, isNew: true } });
+  const one = spec('json', { nested: { ...CHILD, isOne: true } });
+
+  test('those that were touched, by verb', () => {
+    const drafts = {
+      create: { 0: { amount: '1' }, 2: {} },
+      update: { 7: { amount: '5' }, 4: {} },
+      delete: { 'a,b': true, 4: true },
+    };
+    expect(valueOf(drafts, many)).toEqual({
+      create: [{ amount: 1 }, {}],
+      update: [{ id: 7, amount: 5 }],
+      delete: [4, 'a,b'],
+    });
+    expect(valueOf(drafts, created)).toEqual([{ amount: 1 }, {}]);
+    expect(toBody({ f: { update: { 4: {} } } }, [many])).toEqual({});
+    expect(toBody({ f: null }, [created])).toEqual({});
+  });
+
+  test('of a one-to-one a verb, without its key', () => {
+    expect(valueOf({ update: { 4: { amount: '2' } } }, one)).toEqual({ update: { amount: 2 } });
+    expect(valueOf({ create: { 0: { amount: '2' } } }, one)).toEqual({ create: { amount: 2 } });
+    expect(valueOf({ delete: { 4: true } }, one)).toEqual({ delete: true });
+    const fresh = spec('json', { nested: { ...CHILD, isOne: true, isNew: true } });
+    expect(valueOf({ create: { 0: { amount: '2' } } }, fresh)).toEqual({ amount: 2 });
+  });
+
+  test('messages go to the field of the child, also if others were removed from the form before', () => {
+    const drafts = { create: { 1: { amount: 'x' }, 4: {} }, update: { 4: {}, 7: { amount: 'y' } } };
+    const value = {
+      f: {
+        create: [{}, { amount: ['A.'], gone: ['B.'] }],
+        update: [{ amount: ['C.'] }],
+        delete: ['Item 0: D.'],
+      },
+      g: ['E.'],
+    };
+    expect(toFormErrors(value, [many], { f: drafts })).toEqual({
+      fields: {
+        'f.create.4.amount': ['A.'],
+        'f.create.4': ['gone: B.'],
+        'f.update.7.amount': ['C.'],
+        f: ['Item 0: D.'],
+      },
+      general: ['g: E.'],
+    });
+    expect(toFormErrors({ f: [{ amount: ['A.'] }] }, [created], { f: drafts }).fields).toEqual({
+      'f.create.1.amount': ['A.'],
+    });
+    expect(
+      toFormErrors({ f: { update: { amount: ['A.'] } } }, [one], { f: { update: { 4: { amount: 'x' } } } })
+        .fields,
+    ).toEqual({ 'f.update.4.amount': ['A.'] });
+    expect(toFormErrors({ f: ['A.'] }, [many], {}).fields).toEqual({ f: ['A.'] });
+  });
+
+  test('a wrong text is named by its place', () => {
+    let found: unknown;
+    try {
+      valueOf({ create: { 3: { extra: '{' } } }, many);
+    } catch (error) {
+      found = error;
+    }
+    expect(found).toMatchObject({ field: 'f.create.3.extra' });
+  });
+});
 
 describe('what was typed becomes a value', () => {
   test.each<[kind: FieldSpec['kind'], typed: FieldDraft, value: unknown]>([
@@ -72,6 +156,15 @@ describe('what was typed becomes a value', () => {
   test('read-only and untouched fields are not sent', () => {
     expect(toBody({ f: 'a' }, [spec('string', { readOnly: true })])).toEqual({});
     expect(toBody({}, [spec('string')])).toEqual({});
+  });
+
+  test('keys that were added and removed, and all keys of a new object', () => {
+    const keys = spec('keys');
+    expect(toBody({ f: ['2', '3'] }, [keys], { f: ['1', '2'] })).toEqual({
+      f: { add: ['3'], remove: ['1'] },
+    });
+    expect(toBody({ f: ['2'] }, [keys])).toEqual({ f: ['2'] });
+    expect(toBody({ f: ['a'] }, [spec('set')], { f: ['b'] })).toEqual({ f: ['a'] });
   });
 
   test('embedded objects are sent whole, in their own types', () => {

@@ -1,4 +1,5 @@
 import type { ModelLabels } from '../schema/object-label.js';
+import type { NestedVerb } from '../schema/field.js';
 import type { DataType } from '../schema/data-type.js';
 import type { ChoiceDescription, FieldDescription } from './field-description.js';
 import type { Lookup } from '../query/lookups.js';
@@ -102,7 +103,15 @@ export interface ActionDescription {
   readonly body?: Readonly<Record<string, FieldDescription>>;
 }
 
-/** A field that refers to one related object, or, in a list that it filters, a to-many relation. */
+/** How the objects of a relation are written in the body of their parent. */
+export interface ChildrenDescription {
+  /** What changes may do with them. Whether the caller may is said by the description of their own URLs. */
+  readonly verbs: readonly NestedVerb[];
+  /** The fields that refer to the parent, which are ignored in them. */
+  readonly given: readonly string[];
+}
+
+/** A field that refers to one related object, or a to-many relation that a filter compares or that bodies write. */
 export interface RelationDescription {
   /** The path of the related model's list; null if it has none that the caller may read. */
   readonly url: string | null;
@@ -110,6 +119,8 @@ export interface RelationDescription {
   readonly composite?: true;
   /** The related model's label; null if it has none, or the caller may not read one of its fields. */
   readonly label: string | null;
+  /** Of objects in bodies. */
+  readonly children?: ChildrenDescription;
 }
 
 /** The models, as `<app>.<model>`, whose objects refer to a deleted one, by what happens to them. */

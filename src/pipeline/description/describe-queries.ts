@@ -4,11 +4,14 @@ import { FORMAT_PARAMETER } from '../../core/contracts/renderer.js';
 import type {
   ActionDescription,
   BulkDescription,
+  ChildrenDescription,
   NestedDescription,
   QueryDescription,
   DeletionDescription,
   RelationDescription,
 } from '../../core/contracts/route-description.js';
+import { isNested, writtenColumns } from '../../core/schema/field.js';
+import type { NestedWrites } from '../../core/schema/field.js';
 import type { RouteAction } from '../../core/schema/action.js';
 import { METHOD_OF } from '../../core/schema/operation.js';
 import { parameterName } from '../../core/schema/resource-schema.js';
@@ -29,7 +32,7 @@ import { describeListParameters, describeShape } from './describe-list-parameter
 import type { ListParameters } from './describe-list-parameters.js';
 import { describeReadableFields, describeChange } from './describe-fields.js';
 
-/** Fields that refer to one object, and to-many relations whose keys a filter of the list compares. */
+/** Fields that refer to one object, and to-many relations whose keys a filter of the list compares, or whose objects bodies write. */
 async function describeRelations(
   view: Resource,
   context: RestContext,
@@ -38,8 +41,10 @@ async function describeRelations(
   const relations: [string, RelationDescription][] = [];
   for (const field of view.fields) {
     if (!field.readable || !('relation' in field)) continue;
-    if (field.kind === 'link' && !filters.some(({ field: path }) => path === field.name)) continue;
-    const description = await describeRelation(resourceOf(field.relation.target), view, context);
+    const nested = isNested(field) ? field.nested : undefined;
+    if (field.kind === 'link' && !nested && !filters.some(({ field: path }) => path === field.name)) continue;
+    const target = nested?.relation.target ?? field.relation.target;
+    const description = await describeRelation(resourceOf(target), { from: view, nested }, context);
     if (description) relations.push([field.name, description]);
   }
   return Object.fromEntries(relations);
@@ -48,18 +53,28 @@ async function describeRelations(
 /** Undefined if the caller may not read the related model. */
 async function describeRelation(
   target: Resource,
-  from: Resource,
+  { from, nested }: { readonly from: Resource; readonly nested: NestedWrites | undefined },
   { access, base }: RestContext,
 ): Promise<RelationDescription | undefined> {
   const granted = await access.tryAuthorize(target, 'GET');
   if (!granted) return undefined;
   const isListed = target.registered && target.operations.has('list');
-  const isLabelled = isReadableFrom(target, from) && mayReadLabel(restrictFields(target, granted));
+  const view = restrictFields(target, granted);
+  const isLabelled = isReadableFrom(target, from) && mayReadLabel(view);
   return {
     url: isListed ? `${base}/${target.app}/${target.model}/` : null,
     ...(target.key.columns.length > 1 && { composite: true }),
     label: isLabelled ? (target.objectLabel?.template ?? null) : null,
+    ...(nested && { children: describeChildren(nested, view) }),
   };
+}
+
+function describeChildren({ verbs, relation }: NestedWrites, { fields }: Resource): ChildrenDescription {
+  const columns = new Set(relation.on.map(({ far }) => far.id));
+  const given = fields.filter(
+    (field) => field.readable && writtenColumns(field).some((id) => columns.has(id)),
+  );
+  return { verbs: [...verbs], given: given.map(({ name }) => name) };
 }
 
 /** The routes that a description refers to, by the resource to whose URLs they belong. */

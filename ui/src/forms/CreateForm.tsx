@@ -4,10 +4,10 @@ import { useRef, useState } from 'preact/hooks';
 import type { RouteDescription } from '../../../src/core/contracts/route-description.js';
 import { text } from '../messages/messages.js';
 import { modelNameOf } from '../values/label.js';
+import { useSpecs } from './children.js';
 import { toBody } from './draft.js';
 import type { Draft } from './draft.js';
 import { NO_ERRORS, toFormErrors } from './field-errors.js';
-import { specsOf } from './field-spec.js';
 import { Form } from './Form.js';
 import { draftErrors, failureOf } from './form-failure.js';
 import { useDraft } from './use-draft.js';
@@ -40,13 +40,14 @@ export function CreateForm({
   close,
   done,
 }: CreateFormProps): JSX.Element {
-  const specs = specsOf(description, 'POST');
+  const specs = useSpecs({ description, method: 'POST', url });
   const [typed, setDraft] = useDraft(draftName);
   const draft = { ...preset, ...typed };
   const [errors, setErrors] = useState(NO_ERRORS);
   const { isBusy, send } = useWrite();
   // The same request is repeated with the same key, so that a lost response creates no second object.
   const sent = useRef<{ readonly body: string; readonly key: string }>();
+  if (!specs) return <p class="hint">{text('loading')}</p>;
   const submit = async (): Promise<void> => {
     let body: Record<string, unknown>;
     try {
@@ -63,7 +64,7 @@ export function CreateForm({
       : {};
     const reply = await send(url, { method: 'POST', body, headers });
     if (!reply || reply.status >= 400) {
-      setErrors(failureOf(reply) ?? toFormErrors(reply?.value, specs));
+      setErrors(failureOf(reply) ?? toFormErrors(reply?.value, specs, draft));
       return;
     }
     setDraft({});

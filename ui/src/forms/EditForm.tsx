@@ -10,10 +10,10 @@ import type { Row } from '../api/page.js';
 import { text } from '../messages/messages.js';
 import { usePage } from '../views/context.js';
 import { Conflict } from './Conflict.js';
+import { useSpecs } from './children.js';
 import { toBody, toDraft } from './draft.js';
 import type { Draft } from './draft.js';
 import { NO_ERRORS, toFormErrors } from './field-errors.js';
-import { specsOf } from './field-spec.js';
 import type { FieldSpec } from './field-spec.js';
 import { Form } from './Form.js';
 import { draftErrors, failureOf } from './form-failure.js';
@@ -68,7 +68,18 @@ export function EditForm(props: EditFormProps): JSX.Element {
         </button>
       </div>
     );
-  return version ? <LoadedForm {...props} first={version} /> : <p class="hint">{text('loading')}</p>;
+  return version ? <KnownForm {...props} first={version} /> : <p class="hint">{text('loading')}</p>;
+}
+
+interface LoadedProps extends EditFormProps {
+  readonly first: Version;
+}
+
+/** The form, when its children are known. */
+function KnownForm(props: LoadedProps): JSX.Element {
+  const { description, url, first } = props;
+  const specs = useSpecs({ description, method: 'PUT', url, row: first.row });
+  return specs ? <LoadedForm {...props} specs={specs} /> : <p class="hint">{text('loading')}</p>;
 }
 
 /** The object as it stands, without labels: a response with labels has no tag. Undefined if it cannot be read. */
@@ -84,9 +95,9 @@ function LoadedForm({
   close,
   done,
   first,
-}: EditFormProps & { readonly first: Version }): JSX.Element {
+  specs,
+}: LoadedProps & { readonly specs: readonly FieldSpec[] }): JSX.Element {
   const { client } = usePage();
-  const specs = specsOf(description, 'PUT');
   const method = changeMethod(description);
   const [version, setVersion] = useState(first);
   const [theirs, setTheirs] = useState<Version>();
@@ -95,15 +106,15 @@ function LoadedForm({
   const { isBusy, send } = useWrite();
   const initial = draftOf(version.row, specs);
 
-  const refuse = async (reply: Reply | undefined): Promise<void> => {
+  const refuse = async (reply: Reply | undefined, typed: Draft): Promise<void> => {
     const current = reply?.status === 412 ? await readVersion(client, url).catch(() => undefined) : undefined;
     if (current) setTheirs(current);
-    else setErrors(failureOf(reply) ?? toFormErrors(reply?.value, specs));
+    else setErrors(failureOf(reply) ?? toFormErrors(reply?.value, specs, typed));
   };
   const save = async (typed: Draft, { etag }: Version): Promise<void> => {
     let body: Record<string, unknown>;
     try {
-      body = toBody(method === 'PUT' ? { ...initial, ...typed } : typed, specs);
+      body = toBody(method === 'PUT' ? { ...initial, ...typed } : typed, specs, initial);
     } catch (error) {
       setErrors(draftErrors(error));
       return;
@@ -112,7 +123,7 @@ function LoadedForm({
       description.conditional && etag !== undefined ? { 'If-Match': etag } : {};
     const reply = await send(url, { method, body, headers });
     if (!reply || reply.status >= 400) {
-      await refuse(reply);
+      await refuse(reply, typed);
       return;
     }
     setDraft({});

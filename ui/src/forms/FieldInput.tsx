@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { text } from '../messages/messages.js';
 import { countBytes } from '../values/format.js';
+import { ChildrenInput } from './ChildrenInput.js';
 import type { Draft, FieldDraft } from './draft.js';
 import type { FormErrors } from './field-errors.js';
 import { FieldRow } from './FieldRow.js';
 import type { FieldSpec } from './field-spec.js';
+import { KeysInput } from './KeysInput.js';
 import { Picker } from './Picker.js';
 import { readBase64 } from './read-base64.js';
 
@@ -23,6 +25,7 @@ export interface InputProps {
 
 /** The input of one field, by its kind. */
 export function FieldInput(props: InputProps): JSX.Element {
+  if (props.spec.nested) return <ChildrenInput {...props} nested={props.spec.nested} />;
   switch (props.spec.kind) {
     case 'boolean':
       return <BooleanInput {...props} />;
@@ -32,6 +35,8 @@ export function FieldInput(props: InputProps): JSX.Element {
       return <SetInput {...props} />;
     case 'to-one':
       return <Picker {...props} />;
+    case 'keys':
+      return <KeysInput {...props} />;
     case 'embedded':
       return <EmbeddedInput {...props} />;
     case 'binary':
@@ -127,20 +132,44 @@ function EmbeddedInput({ spec, id, value, errors, path, change }: InputProps): J
   return (
     <fieldset id={id} class="embedded">
       <legend class="hidden">{spec.label}</legend>
-      {spec.children?.map((child) => (
+      <FieldRows
+        id={id}
+        specs={spec.children ?? []}
+        draft={given}
+        errors={errors}
+        path={path}
+        change={change}
+      />
+    </fieldset>
+  );
+}
+
+interface FieldRowsProps extends Pick<InputProps, 'id' | 'errors' | 'path'> {
+  readonly specs: readonly FieldSpec[];
+  readonly draft: Draft;
+  /** The values before anything was typed. */
+  readonly initial?: Draft;
+  change(draft: Draft): void;
+}
+
+/** The fields of an object inside of a form. */
+export function FieldRows({ id, specs, draft, initial, errors, path, change }: FieldRowsProps): JSX.Element {
+  return (
+    <>
+      {specs.map((spec) => (
         <FieldRow
-          key={child.name}
-          spec={child}
-          id={`${id}-${child.name}`}
-          value={given[child.name] ?? null}
+          key={spec.name}
+          spec={spec}
+          id={`${id}-${spec.name}`}
+          value={(draft[spec.name] === undefined ? initial?.[spec.name] : draft[spec.name]) ?? null}
           errors={errors}
-          path={`${path}.${child.name}`}
+          path={`${path}.${spec.name}`}
           change={(next) => {
-            change({ ...given, [child.name]: next });
+            change({ ...draft, [spec.name]: next });
           }}
         />
       ))}
-    </fieldset>
+    </>
   );
 }
 

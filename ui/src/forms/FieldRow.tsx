@@ -12,8 +12,8 @@ import type { FieldSpec } from './field-spec.js';
 export function FieldRow(props: InputProps): JSX.Element {
   const { spec, id, path, change } = props;
   const [seen, setSeen] = useState<FormErrors>();
-  // The fields of an embedded object have messages of their own.
-  const isEdited = seen === props.errors && !spec.children;
+  // The fields of embedded objects and of children have messages of their own.
+  const isEdited = seen === props.errors && !spec.children && !spec.nested;
   const errors = isEdited ? NO_ERRORS : props.errors;
   const messages = props.errors.fields[path] ?? [];
   return (
@@ -45,7 +45,8 @@ export function FieldRow(props: InputProps): JSX.Element {
 }
 
 function ruleOf(spec: FieldSpec): string {
-  const { kind, hasDefault } = spec;
+  const { kind, hasDefault, nested } = spec;
+  if (nested) return '';
   return [
     ...limitsOf(spec),
     ...(kind === 'json' || kind === 'list' ? ['JSON'] : []),

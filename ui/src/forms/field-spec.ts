@@ -1,4 +1,5 @@
 import type { ChoiceDescription, FieldDescription } from '../../../src/core/contracts/field-description.js';
+import type { Children } from './children.js';
 import type {
   ReadableFieldDescription,
   RelationDescription,
@@ -26,6 +27,10 @@ export interface FieldSpec {
   readonly hasDefault?: boolean;
   /** Whether what it shows is no value of a body: its input is empty. */
   readonly startsEmpty?: boolean;
+  /** Of objects that bodies write: whether there is at most one. */
+  readonly isOne?: boolean;
+  /** Undefined where they are written as JSON. */
+  readonly nested?: Children | undefined;
 }
 
 /** Kinds of fields that no body can contain. */
@@ -66,9 +71,9 @@ interface Described {
 
 function toSpec(name: string, { written, read, relation }: Described): FieldSpec {
   const shown = read?.kind ?? kindOf(written);
-  // Keys are edited as the JSON of a list, and objects in bodies as that of a list or of verbs.
+  // Objects in bodies are edited as the JSON of a list or of verbs, unless their model is known.
   const startsEmpty = CHILD_KINDS.has(shown) && written.type !== 'field';
-  const kind = startsEmpty ? 'json' : listed(shown);
+  const kind = startsEmpty ? 'json' : listed(shown, relation);
   return {
     name,
     kind,
@@ -88,12 +93,13 @@ function toSpec(name: string, { written, read, relation }: Described): FieldSpec
       Object.entries(written.children).map(([child, each]) =>
         toSpec(child, { written: each, read: read?.children?.[child] }),
       ),
-    ...(startsEmpty ? { startsEmpty } : {}),
+    ...(startsEmpty ? { startsEmpty, isOne: written.type === 'nested object' } : {}),
   };
 }
 
-function listed(kind: ValueKind): ValueKind {
-  return kind === 'keys' ? 'list' : kind;
+/** Keys of a model that the caller may not list are typed, as JSON. */
+function listed(kind: ValueKind, relation: RelationDescription | undefined): ValueKind {
+  return kind === 'keys' && (relation?.url ?? null) === null ? 'list' : kind;
 }
 
 /** The kinds by the types of OPTIONS; others are texts. */
