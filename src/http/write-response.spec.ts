@@ -335,7 +335,7 @@ describe('a stream', () => {
     expect(closed).toBe(true);
   });
 
-  test('that fails half-way breaks the connection off, so that no client takes a part for the whole', async () => {
+  test('that fails after it has begun closes the connection, so that no client takes a part for the whole', async () => {
     const cause = new Error('the database went away');
     const { promise: seen, settle: see } = settling();
     let closed = false;
@@ -472,7 +472,7 @@ describe('over HTTP/2, a stream', () => {
     close();
   });
 
-  test('that fails half-way ends with an error', async () => {
+  test('that fails after it has begun ends with an error', async () => {
     const cause = new Error('the database went away');
     const { sent, receive, close } = await exchange(
       new Pieces(3, (index) => {

@@ -857,7 +857,7 @@ describe('a relation out of the data source', () => {
   // The retries of the connection log their errors, which must not be those of the next file of tests.
   afterAll(() => new Promise((resolve) => setTimeout(resolve, 300)));
 
-  test('is told with its repair, instead of by TypeORM', async () => {
+  test('is reported with its repair, instead of by TypeORM', async () => {
     const orm = TypeOrmModule.forRoot({
       type: 'better-sqlite3',
       database: ':memory:',

@@ -44,7 +44,7 @@ const CLASS =
 const ONE_INSTANCE =
   'it is created for each request, while this option keeps one instance. Give it the default scope; its methods get the actor, and those of permissions and guards the request, too.';
 
-describe('guards that cannot tell who asks refuse to start', () => {
+describe('guards that cannot identify the caller prevent the start', () => {
   test('what is not the class of a guard, and what has no place of credentials', async () => {
     declareUnchecked(Gate, { app: 'bg' });
     const authentication = [
@@ -122,7 +122,7 @@ describe('AuthGuard in guards of what has another authentication', () => {
     ]);
   });
 
-  test('is not where the guard tells who asks, and models that guards protect are not open', async () => {
+  test('is not reported where the guard identifies the caller, and models that guards protect are not open', async () => {
     expect(await warningsOf({ guards: [Jwt] })).toEqual([]);
     expect(await warningsOf({ authentication: [Jwt] })).toEqual([]);
     expect(await warningsOf({}, { authentication: [guard(Jwt, 'Bearer'), SCHEME] })).toEqual([]);

@@ -91,7 +91,7 @@ describe('a relation whose target is no entity', () => {
   // The retries of the connection log their errors, which must not be those of the next file of tests.
   afterAll(() => new Promise((resolve) => setTimeout(resolve, 300)));
 
-  test('is told with its repair, before the data source connects', async () => {
+  test('is reported with its repair, before the data source connects', async () => {
     for (const each of [Author, Book, Shelf]) restify(each, 'rt');
     const error: unknown = await startModules({
       imports: [

@@ -84,7 +84,7 @@ class Deciding implements Permission {
   }
 }
 
-test('a permission class that may decide by the method alone refuses to start, and one that says that it does not starts', async () => {
+test('a permission class that may decide by the method alone prevents the start, and one that declares that it does not starts', async () => {
   const permissions = [IsAuthenticated, anyOf(IsAdmin, not(ByMethod)), OwnRights, Deciding];
   declareUnchecked(Binned, { app: 'boot', trash: true, exclude: ['deleted'], permissions });
   const message = (name: string): string =>

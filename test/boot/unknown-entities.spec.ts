@@ -90,7 +90,7 @@ test('an entity that no data source knows is named once, with the repair', async
   expect(warned).toHaveLength(1);
 });
 
-test('unknownEntities says whether it keeps the application from starting, or is meant', async () => {
+test('unknownEntities decides whether it is an error at start, a warning or nothing', async () => {
   forget();
   for (const each of [Author, Book]) restify(each, 'ue');
   const refused = started(applicationOf([Author], { unknownEntities: 'error' }));

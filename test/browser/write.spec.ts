@@ -136,7 +136,7 @@ const WARES = '/rest/v1/shop/ware/';
         expect(sent).toEqual([expect.objectContaining({ seen: '2026-06-01T10:30:00.000Z' })]);
       });
 
-      test('what was touched is changed, null and empty are told apart, and the rest is not sent', async () => {
+      test('touched fields are sent, null differs from empty, and untouched fields are not sent', async () => {
         const { id } = await saveWare({ note: 'old', stock: 5, sold: true });
         await openWare(id);
         const { page } = visitor;

@@ -78,7 +78,7 @@ onEachDatabase('the statements of conditional requests', (database) => {
     expect(content?.replaceAll('told_content', 'told_plain')).toBe(plain);
   });
 
-  test('a write that asks nothing runs the statements of a model without tags', async () => {
+  test('a write without a precondition runs the statements of a model without entity tags', async () => {
     const { client } = await logged();
     const patch = (model: string): Promise<readonly string[]> =>
       during(() => client.patch(`/rest/v1/told/${model}/1/`, { text: 'two' }));

@@ -154,7 +154,7 @@ onEachServer('a pool of few connections', (database) => {
 });
 
 onEachServer('what is asked for inside of a write', (database) => {
-  test('waits for no turn: the request that asks has a connection already', async () => {
+  test('does not wait for a free connection: the request has one already', async () => {
     const app = await start(database, { size: 3, acquireTimeout: 5_000 });
     const resources = app.app.get(RestifyResources);
     let inside = 0;

@@ -15,7 +15,7 @@ onEachServer('every way in, with half of a replicated database away', (database)
   beforeEach(() => copies.clear());
   afterAll(() => copies.stop());
 
-  test('asks the primary nothing for a read', async () => {
+  test('sends no statement of a read to the primary', async () => {
     await copies.put('replica', 'copies_author', { id: 1, server: 'replica' });
     await copies.put('replica', 'copies_book', { id: 1, title: 'a', server: 'replica', authorId: 1 });
     await copies.put('replica', 'copies_label', { id: 1 });
@@ -64,7 +64,7 @@ onEachServer('every way in, with half of a replicated database away', (database)
     }
   });
 
-  test('asks a replica nothing for a write', async () => {
+  test('sends no statement of a write to a replica', async () => {
     const { client } = copies.started;
     const made = async (path: string, body: object): Promise<number> => {
       const { status, json } = await client.post(path, body);
@@ -133,7 +133,7 @@ onEachServer('conditional requests, with the replica away', (database) => {
   beforeAll(() => copies.start());
   afterAll(() => copies.stop());
 
-  test('compare what a write asks on the primary', async () => {
+  test('are compared on the primary for a write', async () => {
     const { client } = copies.started;
     for (const path of [BOOKS, AUTHORS]) {
       const made = await client.post(path, { title: 'new' });

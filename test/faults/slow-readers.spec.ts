@@ -226,7 +226,7 @@ onEachDatabase('a client that does not take a long list', (database) => {
     expect(errors).toEqual([expect.stringContaining(`GET ${NOTES} failed (`)]);
   });
 
-  test('is told by an error answer where an early row cannot be represented', async () => {
+  test('is an error response where one of the first rows cannot be represented', async () => {
     // On the first two pages, which are short where pages have taken long.
     failing = 3;
     const { status, json } = await started.client.get(NOTES);

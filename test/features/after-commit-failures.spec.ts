@@ -197,7 +197,7 @@ onEachDatabase('calls of afterCommit', (database) => {
     );
   });
 
-  test('may write, in transactions of their own, of which others are told', async () => {
+  test('may write, in transactions of their own, which are reported to others', async () => {
     const app = await start();
     during = async ([write]) => {
       if (write?.values && 'text' in write.values && String(write.values.text).startsWith('copy of')) return;

@@ -181,7 +181,7 @@ onEachDatabase('a body', (database) => {
     return answer.json as Record<string, unknown>;
   }
 
-  test('is told all of its errors at once, each under its field', async () => {
+  test('gets all errors at once, each under its field', async () => {
     expect(
       await refused({
         title: 'x'.repeat(11),
@@ -211,7 +211,7 @@ onEachDatabase('a body', (database) => {
     });
   });
 
-  test('is told the same errors when it changes an object, which keeps its values', async () => {
+  test('gets the same errors when it changes an object, which keeps its values', async () => {
     const { id } = await accepted({ stock: 3 });
     for (const method of ['PUT', 'PATCH']) {
       const answer = await started.client.send(method, `${ARTICLE}${String(id)}/`, {

@@ -87,7 +87,7 @@ onEachDatabase('bulk writes', (database) => {
       ]);
     });
 
-    test('tells what is wrong with which object, all together, and makes none', async () => {
+    test('reports all errors of all objects, and creates none', async () => {
       const answer = await client.post(ITEMS, [
         { code: 'a' },
         { votes: 'x' },
@@ -110,7 +110,7 @@ onEachDatabase('bulk writes', (database) => {
       expect(await stored()).toEqual([]);
     });
 
-    test('that the database refuses makes none, and tells which object it is', async () => {
+    test('that the database rejects creates none, and the response names the object', async () => {
       await make([{ code: 'b' }]);
       expect(await client.post(ITEMS, [{ code: 'a' }, { code: 'b' }, { code: 'c' }])).toMatchObject({
         status: 400,
@@ -259,7 +259,7 @@ onEachDatabase('bulk writes', (database) => {
       });
     });
 
-    test('tells what is wrong with which object', async () => {
+    test('reports which object has which errors', async () => {
       await make([{ code: 'b' }]);
       expect(
         await client.post(`${ITEMS}?upsert=true`, [
@@ -343,7 +343,7 @@ onEachDatabase('bulk writes', (database) => {
       expect(await stored()).toEqual(['a 0 all', 'b 0 all']);
     });
 
-    test('tells what is wrong with which, and changes none', async () => {
+    test('reports which object has which errors, and changes none', async () => {
       const [a, b] = await make([{ code: 'a' }, { code: 'b' }]);
       expect(
         await client.patch(ITEMS, [
@@ -442,7 +442,7 @@ onEachDatabase('bulk writes', (database) => {
       expect(await client.patch(`${ITEMS}?code=none`, { votes: 9 })).toMatchObject({ status: 200, json: [] });
     });
 
-    test('wants its objects named: without a filter, with an empty or an unknown one, it changes none', async () => {
+    test('needs a filter: without one, with an empty or an unknown one, it changes no object', async () => {
       await make([{ code: 'a' }]);
       for (const [query, json] of [
         ['', { non_field_errors: ['Name the objects: by "keys", or by filters.'] }],
@@ -484,7 +484,7 @@ onEachDatabase('bulk writes', (database) => {
       expect((await client.patch(`${ITEMS}?owner=all`, { votes: 1 })).json).toHaveLength(20);
     });
 
-    test('tells what is wrong with its body as a PATCH of one object does', async () => {
+    test('reports errors of its body as a PATCH of one object does', async () => {
       const [a, b] = await make([{ code: 'a' }, { code: 'b' }]);
       expect(await client.patch(`${ITEMS}?owner=all`, { votes: 'x', shelf: 99 })).toMatchObject({
         status: 400,

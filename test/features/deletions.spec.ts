@@ -153,7 +153,7 @@ onEachDatabase('the deletion of one object', (database) => {
     expect(await count(Ward)).toBe(1);
   });
 
-  test('asks for the content of If-Match', async () => {
+  test('compares If-Match with the content', async () => {
     await insert(Ward, { id: 1 });
     const { headers } = await started.client.get(`${PATH}/ward/1/`);
     expect(await remove('ward/1', { 'if-match': '"other"' })).toMatchObject([412, {}]);

@@ -143,7 +143,7 @@ onEachDatabase('permissions of the help desk', (database) => {
     );
   });
 
-  test('tells in OPTIONS only what the caller may do', async () => {
+  test('lists in OPTIONS only what the caller may do', async () => {
     const actions = async (who: Who): Promise<unknown> =>
       Object.keys(
         (

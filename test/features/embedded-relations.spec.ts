@@ -251,7 +251,7 @@ onEachDatabase('relations in embedded objects', (database) => {
     expect(seen(await client.delete(`${url}${parcel}/to.stamps/${stamp}/`))).toEqual(DELETED);
   });
 
-  test('are told of by OPTIONS', async () => {
+  test('are described by OPTIONS', async () => {
     const { actions } = (await client.send('OPTIONS', url)).json as {
       actions: { POST: { to: { children: Record<string, unknown> } } };
     };

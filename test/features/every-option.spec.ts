@@ -316,7 +316,7 @@ onEachDatabase('a model with every option', (database) => {
     expect((await send('POST', `${id}/restore/`)).status).toBe(404);
   });
 
-  test('writes its parts in its body, and tells of both', async () => {
+  test('writes its parts in its body, and reports both', async () => {
     const { id } = await create('a', { parts: [{ name: 'one' }, { name: 'two' }], tags: ['red'] });
     expect(await seenSince()).toEqual([
       'before create Box',
@@ -365,7 +365,7 @@ onEachDatabase('a model with every option', (database) => {
     expect(await started.dataSource.getRepository(Part).countBy({ name: 'once' })).toBe(1);
   });
 
-  test('tells one call of a bulk write, and nothing of one that fails', async () => {
+  test('reports a bulk write in one call, and nothing of one that fails', async () => {
     const rows = ['a', 'b', 'c'].map((code) => ({ code, title: code }));
     expect((await send('POST', '', rows)).status).toBe(201);
     expect((await seenSince()).filter((each) => each.startsWith('committed'))).toEqual(

@@ -703,7 +703,7 @@ onEachDatabase('a model', (database) => {
     expect(emptied.json).toMatchObject({ address: { country: { code: 'DE', calling: null } } });
   });
 
-  test('tells the errors of an embedded object below its name', async () => {
+  test('has the errors of an embedded object below its name', async () => {
     const none = await started.client.post(DOSSIERS, { title: 't' });
     expect([none.status, none.json]).toEqual([400, { address: REQUIRED }]);
     const some = await started.client.post(DOSSIERS, {

@@ -139,7 +139,7 @@ onEachDatabase('groups of filters', (database) => {
     ]);
   });
 
-  test('are told together with what is wrong elsewhere', async () => {
+  test('are reported together with the other problems', async () => {
     expect(await asked('choice/?votes=x&filter=or(')).toEqual([
       400,
       { votes: ['Enter a number.'], filter: ['Position 4: Write a filter with its value here, or a group.'] },

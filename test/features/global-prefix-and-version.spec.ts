@@ -70,7 +70,7 @@ function apiV1(app: INestApplication): void {
   app.enableVersioning({ type: VersioningType.URI, defaultVersion: '1' });
 }
 
-test('the empty prefix stands right below a global prefix and a version in the path', async () => {
+test('the empty prefix is directly below a global prefix and a version in the path', async () => {
   const started = await startedWith([''], apiV1);
   const { client, told, app } = started;
   expect(told).toEqual(['2 models below /api/v1/']);
@@ -107,14 +107,14 @@ test('the empty prefix stands right below a global prefix and a version in the p
   await started.close();
 });
 
-test('every prefix is told at start with what stands before it', async () => {
+test('every prefix is logged at start with the path before it', async () => {
   const started = await startedWith(['rest/v1', 'admin'], apiV1);
   expect(started.told).toEqual(['2 models below /api/v1/rest/v1/, 2 models below /api/v1/admin/']);
   expect((await started.client.get('/api/v1/rest/v1/polls/choice/')).json).toEqual([]);
   await started.close();
 });
 
-test('several versions are all told, and a version that stands in a header is no part of a path', async () => {
+test('several versions are all logged, and a version in a header is no part of a path', async () => {
   const several = await startedWith(['rest'], (app) => {
     app.enableVersioning({ type: VersioningType.URI, defaultVersion: ['1', '2'] });
   });

@@ -353,7 +353,7 @@ onEachDatabase('grants of rows and fields', (database) => {
       });
     });
 
-    test('are told of in OPTIONS as the caller has them', async () => {
+    test('are described in OPTIONS with the rights of the caller', async () => {
       const post = async (who: string): Promise<unknown> =>
         Object.keys(
           (
@@ -368,7 +368,7 @@ onEachDatabase('grants of rows and fields', (database) => {
   });
 
   describe('authentication', () => {
-    test('asks an anonymous caller for credentials where the permission wants somebody', async () => {
+    test('is 401 for an anonymous caller where the permission needs an actor', async () => {
       const answer = await started.client.get('/rest/v1/g/gnote/1/labels/');
       expect([answer.status, answer.json, answer.headers['www-authenticate']]).toEqual([
         401,

@@ -380,7 +380,7 @@ describe('guards in the place of authentication', () => {
     expect((await started.client.send('DELETE', path, as('ada'))).status).toBe(405);
   });
 
-  test('a guard that knows of an object tells nothing to who is refused', async () => {
+  test('a guard that depends on an object reveals nothing to callers whom it rejects', async () => {
     for (const pk of ['404', '403', '1']) {
       expect((await started.client.get(`/rest/v1/ga/gaplain/${pk}/`)).status).toBe(401);
       expect(shown(await started.client.get(`/rest/v1/ga/gaadmin/${pk}/`, as('ada')))).toEqual([403, DENIED]);
@@ -405,7 +405,7 @@ describe('guards in the place of authentication', () => {
     ]);
   });
 
-  test('one that fails is 503, and tells nothing of its cause', async () => {
+  test('one that fails is 503, without its cause', async () => {
     const answer = await started.client.get('/rest/v1/ga/gaplain/', {
       headers: { authorization: 'Bearer storm' },
     });

@@ -388,7 +388,7 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect(await count(Order, { text: 'two' })).toBe(0);
   });
 
-  test('is told as a problem where the prefix tells errors so, and is of its own there', async () => {
+  test('is a problem with a type of its own where the prefix has that error format', async () => {
     const key = freshKey();
     const here = await client.post(ORDER, { text: 'p' }, withKey(key));
     const there = await client.post('/other/idem/order/', { text: 'p' }, withKey(key));
@@ -427,7 +427,7 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     expect((await client.post(ORDER, { text: 'else' }, withKey(key, { 'x-user': 'cid' }))).status).toBe(201);
   });
 
-  test('is refused to a caller whom nothing tells from others', async () => {
+  test('is rejected for a caller who cannot be identified', async () => {
     const asked = withKey(freshKey(), { 'x-user': 'nameless' });
     const { status, json } = await client.post(ORDER, { text: 'x' }, asked);
     expect([status, json]).toEqual([

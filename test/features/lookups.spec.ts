@@ -176,7 +176,7 @@ onEachDatabase('lookups that a model names', (database) => {
       expect(await ids('edu/student/?enrolments__course__title=Biology')).toEqual([]);
     });
 
-    test('are told what they lack', async () => {
+    test('get the names of missing fields', async () => {
       expect(await questions('choices__votes=x&tags=y')).toEqual([
         400,
         { choices__votes: ['Enter a number.'], tags: ['Enter a number.'] },

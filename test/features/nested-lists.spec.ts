@@ -219,7 +219,7 @@ onEachDatabase('a one-to-many nested list', (database) => {
     }
   });
 
-  test('longer than a page of the database is whole, in order, and has nobody else’s rows', async () => {
+  test('longer than a page of the database is whole, in order, and has rows of its parent alone', async () => {
     const { client, dataSource } = started;
     const [one, two] = [await publisher(client), await publisher(client)];
     const rows = Array.from({ length: 2300 }, (_, index) => ({

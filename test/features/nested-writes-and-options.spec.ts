@@ -378,7 +378,7 @@ onEachDatabase('objects in bodies, beside other options,', (database) => {
     expect((await client.get('/rest/v1/work/room/?ordering=id')).json).toEqual(rooms);
   });
 
-  test('those of a tree are told with their parent, in the order of the writes', async () => {
+  test('those of a tree are reported with their parent, in the order of the writes', async () => {
     const { client } = started;
     const topics = '/rest/v1/work/topic/';
     const created = await client.post(topics, { name: 'top', children: [{ name: 'one' }, { name: 'two' }] });

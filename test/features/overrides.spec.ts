@@ -314,7 +314,7 @@ describe('methods that replace operations', () => {
     );
   });
 
-  test('are told the key of the object, and need not ask the generated one', async () => {
+  test('receive the key of the object, and need not call the generated operation', async () => {
     expect((await get('book/1/')).json).toEqual({ id: 1, shelf: 1, title: 'A', archived: false, pk: 1 });
     expect((await get('book/99/')).json).toEqual({ from: 'elsewhere' });
     expect((await get('book/98/')).status).toBe(404);

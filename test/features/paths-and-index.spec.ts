@@ -878,7 +878,7 @@ describe('a prefix', () => {
     }
   });
 
-  test('that tells errors as problems does so at its root too', async () => {
+  test('with problem details as error format has them at its root, too', async () => {
     const started = await startApp({
       entities: SHOP,
       imports: [LABEL],

@@ -405,7 +405,7 @@ onEachDatabase('a write of a plain row', (database) => {
     await expectTraced('/rest/v1/plain/hidden/');
   });
 
-  test('tells a subscriber that came while the application runs', async () => {
+  test('calls a subscriber that was added while the application runs', async () => {
     const { client, dataSource } = started;
     await client.post('/rest/v1/plain/odd/', { c: 'before' });
     const heard: unknown[] = [];

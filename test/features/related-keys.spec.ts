@@ -503,7 +503,7 @@ onEachDatabase('related keys', (database) => {
       ]);
     });
 
-    test('are told once they are committed, and a pair that fails undoes all of them', async () => {
+    test('are reported after the COMMIT, and a pair that fails undoes all of them', async () => {
       const { client } = started;
       const resources = started.app.get(RestifyResources);
       await client.patch(`${TEAMS}1/`, { users: [1, 2] });

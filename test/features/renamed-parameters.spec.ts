@@ -313,7 +313,7 @@ class Pattern {
 onEachDatabase(
   'a renamed search by patterns',
   (database) => {
-    test('tells of a wrong one by its name', async () => {
+    test('names a wrong one', async () => {
       const started = await startApp({ database, entities: [Pattern] });
       await started.client.post('/rest/v1/renamed/pattern/', { text: 'a' });
       const { status, json } = await started.client.get('/rest/v1/renamed/pattern/?q=(');

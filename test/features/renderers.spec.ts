@@ -270,7 +270,7 @@ onEachDatabase('other forms than JSON', (database) => {
     );
   });
 
-  test('of a page come the rows; what the header style tells stays', async () => {
+  test('contain the rows of a page, without its envelope; page links in headers are kept', async () => {
     const books = await started.client.get('/rest/v1/forms/book/?format=csv&page=2');
     expect(books.text).toBe(
       'id,name,entries,tags\r\n3,three,/rest/v1/forms/book/3/entries/,/rest/v1/forms/book/3/tags/\r\n',
@@ -290,7 +290,7 @@ onEachDatabase('other forms than JSON', (database) => {
     });
   });
 
-  test('HEAD tells the same of it', async () => {
+  test('HEAD has the same media type, and no body', async () => {
     const { status, headers, text } = await started.client.send('HEAD', `${ENTRIES}?format=csv`);
     expect([status, headers['content-type'], text]).toEqual([200, CSV, '']);
   });
@@ -444,7 +444,7 @@ describe('which form an answer takes', () => {
     ).toBe(406);
   });
 
-  test('OPTIONS tells of them where something is read', async () => {
+  test('OPTIONS lists them for operations that read', async () => {
     const renders = async (path: string): Promise<unknown> =>
       ((await started.client.send('OPTIONS', path)).json as { renders: unknown }).renders;
     expect(await renders(ENTRIES)).toEqual([

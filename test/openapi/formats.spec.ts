@@ -48,7 +48,7 @@ describe('forms beside JSON', () => {
     ]);
   });
 
-  test('of errors are problems where the prefix tells them so', () => {
+  test('of errors are problem details where the prefix has that format', () => {
     expect(document.paths['/rest/v1/forms/formed']?.post?.responses['400']).toEqual({
       $ref: '#/components/responses/RestifyInvalidInputProblem',
     });

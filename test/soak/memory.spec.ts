@@ -14,7 +14,7 @@ function samples(heapOf: (index: number) => number): Parameters<typeof grownFigu
   }));
 }
 
-test('memory that stays within its bound, or grows in the warm-up alone, is flat', () => {
+test('memory that stays within its limit, or grows only during the warm-up, is constant', () => {
   expect(grownFigures(samples((index) => 80 + (index % 3)))).toEqual([]);
   expect(grownFigures(samples((index) => 80 + Math.min(index, 4) * 20))).toEqual([]);
 });

@@ -400,7 +400,7 @@ describe('the message about a mistake in @Restify', () => {
     expect(lastLine(complaint?.message)).toContain(message);
   });
 
-  test('stands at an unknown option itself, whatever its value', () => {
+  test('is reported at an unknown option itself, whatever its value', () => {
     expect(
       compiled
         .complaints(at('unknown-options'))

@@ -92,7 +92,7 @@ async function begin(): Promise<Job> {
 
 const BEFORE = { jobs: [['old', 1]], parts: ['wheel', 'axle'], tags: 0 };
 
-onEachDatabase('a write that fails half-way', (database) => {
+onEachDatabase('a write that fails after its first statement', (database) => {
   let job: Job;
   beforeAll(async () => {
     started = await startApp({

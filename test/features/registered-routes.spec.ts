@@ -150,7 +150,7 @@ describe.each([
       .filter((each) => each.split(/[ /]/)[1] === model)
       .sort();
 
-  test('Nest is told one route a URL, which is for all methods', () => {
+  test('one route for all methods of a URL is registered with Nest', () => {
     expect([...toldOf('book'), ...toldOf('shelf')]).toEqual([
       'all book',
       'all book/:pk',
@@ -160,7 +160,7 @@ describe.each([
     ]);
   });
 
-  test("Nest is told one more for each method of an action, and a nested URL in the child's class is told like any other", () => {
+  test("each method of an action is one more route, and a nested URL in the child's class is registered like any other", () => {
     expect([...toldOf('chair'), ...toldOf('room')]).toEqual([
       'all chair',
       'all chair/:pk',

@@ -1,3 +1,0 @@
-// @tags http
-import './on-fastify.js';
-import '../regression/answered-alone.spec.js';

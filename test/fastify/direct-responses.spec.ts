@@ -1,0 +1,3 @@
+// @tags http
+import './on-fastify.js';
+import '../regression/direct-responses.spec.js';
