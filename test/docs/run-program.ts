@@ -5,9 +5,9 @@ import { PROJECT } from './document.js';
 
 const TYPESCRIPT = pathToFileURL(join(PROJECT, 'test/support/typescript.mjs')).href;
 
-/** Runs the `main.ts` of a document as a user would: in a process of its own, on the port of the variable PORT. */
-export async function runProgram(path: string): Promise<SampleProcess> {
-  const program = new SampleProcess(await freePort(), {
+/** Runs the `main.ts` of a document as a user would: in a process of its own, on the port of the variable PORT, by default a free one. */
+export async function runProgram(path: string, port?: number): Promise<SampleProcess> {
+  const program = new SampleProcess(port ?? (await freePort()), {
     program: path,
     folder: dirname(path),
     environment: { NODE_OPTIONS: `--import ${TYPESCRIPT}` },

@@ -13,11 +13,12 @@ exports.findNginx = function findNginx() {
 
 /**
  * An nginx of its own on a free port of the loopback, from the binary that is installed (`scripts/install-programs.mjs`).
- * `listen` is added to the directive of that name, `upstream` and `location` are the content of these blocks.
+ * `listen` is added to the directive of that name, `upstream` and `location` are the content of these blocks. Or `http` gives the
+ * whole content of that block, for a port.
  *
  * @returns {Promise<{ port: number, stop: () => Promise<void> }>}
  */
-exports.launchNginx = async function launchNginx({ listen = '', upstream, location }) {
+exports.launchNginx = async function launchNginx({ http, listen = '', upstream, location }) {
   const program = exports.findNginx();
   if (!program) throw new Error('nginx is missing: run node scripts/install-programs.mjs');
   return startServer({
@@ -35,11 +36,7 @@ exports.launchNginx = async function launchNginx({ listen = '', upstream, locati
 events { worker_connections 64; }
 http {
   access_log off; ${temporary.join(' ')}
-  upstream application { ${upstream} }
-  server {
-    listen ${LOOPBACK}:${port} ${listen};
-    location / { proxy_pass http://application; ${location} }
-  }
+  ${http ? http(`${LOOPBACK}:${port}`) : toHttp({ listen: `${LOOPBACK}:${port} ${listen}`, upstream, location })}
 }
 `,
       );
@@ -52,3 +49,11 @@ http {
     },
   });
 };
+
+function toHttp({ listen, upstream, location }) {
+  return `upstream application { ${upstream} }
+  server {
+    listen ${listen};
+    location / { proxy_pass http://application; ${location} }
+  }`;
+}

@@ -1,8 +1,6 @@
-export interface NginxConfiguration {
-  readonly listen?: string;
-  readonly upstream: string;
-  readonly location: string;
-}
+export type NginxConfiguration =
+  | { readonly listen?: string; readonly upstream: string; readonly location: string }
+  | { readonly http: (listen: string) => string };
 
 /** The path of the binary; undefined if it is not installed. */
 export function findNginx(): string | undefined;

@@ -58,6 +58,7 @@ export interface OrderingDescription {
   readonly rank?: string;
 }
 
+/** The search of a list, by words in a query parameter. */
 export interface SearchDescription {
   readonly parameter: string;
 }
@@ -145,6 +146,7 @@ export interface TrashDescription {
   readonly purge: boolean;
 }
 
+/** The bulk writes of a list. */
 export interface BulkDescription {
   readonly methods: readonly ('POST' | 'PATCH' | 'DELETE')[];
   /** The maximum number of objects of one request. */
@@ -165,6 +167,7 @@ export interface ParentDescription {
   readonly create?: string;
 }
 
+/** Conditional requests of a model. */
 export interface ConditionalDescription {
   /** Whether changes need a precondition (428). */
   readonly require: boolean;

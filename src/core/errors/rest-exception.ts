@@ -35,6 +35,7 @@ export abstract class RestException extends Error {
   readonly [REST_EXCEPTION] = true;
 }
 
+/** Whether an error is a `RestException` of any copy of this package, as ES modules or CommonJS. */
 export function isRestException(error: unknown): error is RestException {
   return (
     typeof error === 'object' &&

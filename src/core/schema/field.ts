@@ -241,6 +241,7 @@ export function linksOf(fields: readonly Field[]): readonly (LinkField | KeysFie
   });
 }
 
+/** A member of the objects of a model, by the `kind` of what it holds. */
 export type Field =
   | ColumnField
   | EmbeddedField

@@ -51,6 +51,7 @@ export function statusOf(operation: Operation | undefined): 200 | 201 {
 /** The HTTP methods that the interface supports, in the order of `Allow` (contract 7.2). */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
+/** The methods of HTTP that URLs of models serve. */
 export type Method = (typeof METHODS)[number];
 
 /** Reads a list with its parameters as the body (RFC 10008), where a URL allows it: in place of GET, and never of an action. */

@@ -15,6 +15,7 @@ import { CursorCipher } from './cursor-cipher.js';
 import { PAGE_OPTIONS, PageSettings, StandardPagination } from './standard-pagination.js';
 import type { PageOptions } from './standard-pagination.js';
 
+/** The options of `CursorPagination`; numbers are rows. */
 export interface CursorOptions extends PageOptions {
   /**
    * Secrets that encrypt cursors: at least 32 characters, the same in all processes; the application does not start

@@ -60,6 +60,7 @@ abstract class OffsetPagination extends StandardPagination {
   }
 }
 
+/** The options of `LimitOffsetPagination`; numbers are rows. */
 export interface LimitOffsetOptions extends PageOptions {
   /** The query parameter for the number of rows. Default: `limit`. */
   readonly limitParameter?: string;
@@ -121,6 +122,7 @@ export class LimitOffsetPagination extends OffsetPagination {
   }
 }
 
+/** The options of `PageNumberPagination`; numbers are rows. */
 export interface PageNumberOptions extends PageOptions {
   /** The query parameter for the page: a number from 1, or `last` if rows are counted exactly. Default: `page`. */
   readonly pageParameter?: string;
