@@ -269,6 +269,20 @@ onEachDatabase('counts of related objects', (database) => {
     await started.dataSource.getRepository(Project).restore(3);
   });
 
+  test.each([
+    ['with=x', { with: ['"x" is not a valid choice.'] }],
+    ['fields=nothing', { fields: ['Unknown field "nothing".'] }],
+    ['nothing=1', { nothing: ['Unknown parameter.'] }],
+  ])('of an object among deleted ones, the object precedes an error of %s', async (query, json) => {
+    const missing = { status: 404, json: { detail: 'Not found.' } };
+    await started.dataSource.getRepository(Project).softDelete(3);
+    expect(await read(`${PROJECTS}1/?deleted=only&${query}`)).toEqual(missing);
+    expect(await read(`${PROJECTS}3/?${query}`)).toEqual(missing);
+    expect(await read(`${PROJECTS}3/?deleted=only&${query}`)).toEqual({ status: 400, json });
+    expect(await read(`${PROJECTS}3/?deleted=with&${query}`)).toEqual({ status: 400, json });
+    await started.dataSource.getRepository(Project).restore(3);
+  });
+
   test.each(['x', 'labels', 'counts,x'])('another value is refused: %s', async (value) => {
     const [other] = value.split(',').filter((each) => each !== 'counts');
     expect(await read(`${TASKS}?add=${value}`)).toEqual({

@@ -237,6 +237,20 @@ onEachDatabase('attacks on objects in bodies', (database) => {
     expect(await stored()).toEqual(BEFORE);
   });
 
+  test('S7: the parent and its entity tag precede a right that the objects do not grant', async () => {
+    const { client } = started;
+    itemRights = { ann: { GET: allow() } };
+    const body = { items: { create: [{ text: 'new' }] } };
+    const paths = [`${BOXES}${ids.other}/`, `${BOXES}999999/`];
+    for (const path of paths) {
+      expect((await client.patch(path, body, as('ann'))).status).toBe(404);
+      expect((await client.put(path, { code: 'b', owner: 'ann', ...body }, as('ann'))).status).toBe(404);
+    }
+    expect((await client.patch(own(), body, as('ann', { 'If-Match': '"old"' }))).status).toBe(412);
+    expect((await client.patch(own(), body, as('ann', { 'If-Match': '*' }))).status).toBe(403);
+    expect(await stored()).toEqual(BEFORE);
+  });
+
   test('S6 S11: a hidden object, one of another parent and none are refused with the same bytes', async () => {
     const { client } = started;
     const visible = { rows: where('secret', 'exact', 'nobody') };

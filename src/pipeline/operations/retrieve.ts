@@ -28,10 +28,12 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
   if (!shape && !strict && !trash && !counts && labelsParameter === undefined) return [];
   return [
     (context) => {
-      const { requester } = context;
+      // With deleted objects, the model is its view on these.
+      const { requester, resource: shown } = context;
       const where = objectCondition(context);
       context.defer(async () => {
-        if (!(await adapter.exists({ resource, where, forWriting: false, requester }))) throw new NotFound();
+        if (!(await adapter.exists({ resource: shown, where, forWriting: false, requester })))
+          throw new NotFound();
       });
     },
     ...(shape ? [selectFields(selector, true)] : []),

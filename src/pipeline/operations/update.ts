@@ -40,7 +40,6 @@ function updateStages(
       const given = await context.body();
       assertFewWrites(context.route, [given]);
       const body = parseBody(context, operation, given);
-      context.clearDeferredChecks();
       await updateRow(context, { operation, body }, services);
     },
   ];
@@ -68,6 +67,8 @@ async function updateRow(
     where: precondition ? conjunction([where, precondition.where]) : where,
     expected: precondition?.expected,
   });
+  // The denial of children is an error of the body.
+  context.clearDeferredChecks();
   const written = new WrittenRows(context);
   const { completed } = written;
   const row = await writeWithPairs(plan, () =>
