@@ -126,4 +126,9 @@ export interface DataAdapter {
    * Rejects with `BulkWriteError` if single writes are invalid, and with any other error that prevents one.
    */
   writeAll(plan: BatchPlan): Promise<readonly Row[]>;
+  /**
+   * The same by few statements and without a savepoint, in a transaction of the adapter. False if nothing has been written, and the rows have to be
+   * written by `writeAll`. If the database rejects a row, the transaction begins again.
+   */
+  writeTogether(plan: BatchPlan): Promise<boolean>;
 }

@@ -22,6 +22,7 @@ class Leaf {
   @PrimaryGeneratedColumn() id: number;
   @Column({ length: 20 }) name: string;
   @Column({ type: 'int', default: 0 }) size: number;
+  @Column({ type: 'varchar', length: 20, nullable: true, unique: true }) code: string | null;
   @ManyToOne(() => Branch, (branch) => branch.leaves, { nullable: false }) branch: Relation<Branch>;
 }
 
@@ -66,5 +67,47 @@ onEachDatabase('the statements of plain objects in bodies', (database) => {
     expect([ten.deletes, ten.selects]).toEqual([1, 2]);
     expect([ten.inserts, ten.updates]).toEqual([1, 1]);
     expect(ten.checks).toBe({ sqlite: 2, postgres: 2, mariadb: 3 }[database.name]);
+  });
+
+  test('of a new object are one beside its own, without a savepoint, and it is not read again', async () => {
+    const { client } = started;
+    const leaves = Array.from({ length: 10 }, (_, index) => ({ name: `new ${index}`, size: index }));
+    for (const count of [1, 10]) {
+      log.statements.length = 0;
+      const body = { name: 'b', leaves: leaves.slice(0, count) };
+      const created = await client.post(BRANCHES, body);
+      expect(created.status).toBe(201);
+      expect(log.statements.map((sql) => /^\w+/.exec(sql)?.[0])).toEqual([
+        database.name === 'sqlite' ? 'BEGIN' : 'START',
+        'INSERT',
+        'INSERT',
+        'COMMIT',
+      ]);
+      const { id } = created.json as { id: number };
+      const stored = await client.get(`${BRANCHES}${id}/leaves/`);
+      expect(stored.json).toMatchObject(body.leaves);
+    }
+  });
+
+  test('begin again with a savepoint if the database rejects one, which is reported at its place', async () => {
+    const { client } = started;
+    const before = (await client.get(BRANCHES)).json as unknown[];
+    log.statements.length = 0;
+    const leaves = [
+      { name: 'c', code: 'same' },
+      { name: 'd', code: 'same' },
+    ];
+    const refused = await client.post(BRANCHES, { name: 'c', leaves });
+    expect([refused.status, refused.json]).toEqual([
+      400,
+      { leaves: [{}, { code: ['This field must be unique.'] }] },
+    ]);
+    expect(log.statements.filter((sql) => /^(BEGIN|START)/.test(sql))).toHaveLength(2);
+    expect(log.statements.filter((sql) => sql.startsWith('SAVEPOINT'))).not.toHaveLength(0);
+    expect((await client.get(BRANCHES)).json).toEqual(before);
+    const [{ id } = { id: 0 }] = before as { id: number }[];
+    const patched = await client.patch(`${BRANCHES}${id}/`, { name: 'changed', leaves: { create: leaves } });
+    expect(patched.status).toBe(400);
+    expect((await client.get(BRANCHES)).json).toEqual(before);
   });
 });

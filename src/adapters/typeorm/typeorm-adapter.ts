@@ -279,6 +279,10 @@ export class TypeOrmAdapter implements DataAdapter {
     }
   }
 
+  writeTogether(plan: BatchPlan): Promise<boolean> {
+    return this.batches().writeTogether(plan);
+  }
+
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {
     return this.batches().write(plan);
   }

@@ -219,12 +219,15 @@ export interface RelatedRows {
   read(plan: ParentPlan): Promise<ParentValues | undefined>;
   related(plan: RelatedPlan): Promise<readonly { readonly row: Row }[]>;
   writeAll(plan: BatchPlan): Promise<readonly Row[]>;
+  writeTogether(plan: BatchPlan): Promise<boolean>;
 }
 
 /** The transaction in which a row is written; operations of the adapter join it. */
 export interface WrittenIn {
   readonly adapter: RelatedRows;
   readonly transaction: object | undefined;
+  /** Whether the transaction may begin again, because no code of the application has run in it but validators. */
+  readonly isRepeatable?: boolean;
 }
 
 /** Pairs of a written row, which the same transaction creates and deletes. */
@@ -258,8 +261,8 @@ export interface ChildWrites {
    * @param identity undefined for a new row.
    */
   check(entity: object, identity: readonly Json[] | undefined, within: WrittenIn): Promise<FieldErrors>;
-  /** Called once the row is written. Throws the errors of single children. */
-  write(entity: object, identity: readonly Json[], within: WrittenIn): Promise<void>;
+  /** Called once the row is written. Throws the errors of single children. Returns whether the row is known to be as it was written. */
+  write(entity: object, identity: readonly Json[], within: WrittenIn): Promise<boolean>;
 }
 
 /** The row above a child that is written with it. Validators see its entity in the place of its key. */

@@ -14,8 +14,9 @@ export interface TransactionParts<S extends Session> {
   readonly dialect: Dialect;
   readonly failures: DatabaseFailures;
   readonly reportError?: (error: unknown) => void;
-  /** Whether it is a savepoint in a transaction of the application. */
+  /** Whether it is a savepoint in a transaction of the application, or in one whose session is prepared. */
   readonly isJoined?: boolean;
+  readonly isPrepared?: boolean;
 }
 
 /**
@@ -25,7 +26,7 @@ export interface TransactionParts<S extends Session> {
 export async function attemptTransaction<S extends Session, Result>(
   acquired: Acquired<S>,
   work: (session: S) => Promise<Result>,
-  { port, dialect, failures, reportError, isJoined = false }: TransactionParts<S>,
+  { port, dialect, failures, reportError, isJoined = false, isPrepared = false }: TransactionParts<S>,
 ): Promise<Attempt<Result>> {
   const { session } = acquired;
   const transaction = port.createTransaction(session, isJoined);
@@ -35,9 +36,10 @@ export async function attemptTransaction<S extends Session, Result>(
   try {
     await transaction.begin();
     hasBegun = true;
-    restoring = await (isJoined
-      ? prepareJoinedSession(session, dialect)
-      : prepareSession(session, port.database, dialect));
+    if (!isPrepared)
+      restoring = await (isJoined
+        ? prepareJoinedSession(session, dialect)
+        : prepareSession(session, port.database, dialect));
     done = { kind: 'done', result: await work(session) };
     await transaction.commit();
     return done;
@@ -69,6 +71,8 @@ async function restoreSession(acquired: Acquired<Session>, statements: readonly 
 interface Joined<S extends Session> {
   readonly session: S;
   readonly depth: number;
+  /** Whether the session is prepared for writes. */
+  readonly isPrepared: boolean;
 }
 
 /**
@@ -92,15 +96,15 @@ export class JoinedTransactions<S extends Session> {
     this.context.exit(work);
   }
 
-  /** Runs operations in the open transaction of a session. */
-  run<Result>(session: S, work: () => Promise<Result>): Promise<Result> {
+  /** Runs operations in the open transaction of a session, which is prepared if it is one of a write. */
+  run<Result>(session: S, work: () => Promise<Result>, isPrepared = false): Promise<Result> {
     const depth = this.current?.session === session ? this.current.depth : 0;
-    return this.context.run({ session, depth }, work);
+    return this.context.run({ session, depth, isPrepared }, work);
   }
 
   /** Runs reading statements on the connection of the transaction. */
   async read<Result>(
-    { session }: Joined<S>,
+    { session }: Pick<Joined<S>, 'session'>,
     use: (acquired: Acquired<S>) => Promise<Result>,
   ): Promise<Result> {
     const { port } = this.parts;
@@ -109,8 +113,8 @@ export class JoinedTransactions<S extends Session> {
 
   /** Runs a part of a write in a savepoint of its transaction, which is rolled back if it throws. */
   async nest<Result>(session: S, work: (session: S) => Promise<Result>): Promise<Result> {
-    const attempted = await this.read({ session, depth: 0 }, (acquired) =>
-      attemptTransaction(acquired, work, { ...this.parts, isJoined: true }),
+    const attempted = await this.read({ session }, (acquired) =>
+      attemptTransaction(acquired, work, { ...this.parts, isJoined: true, isPrepared: true }),
     );
     if (attempted.kind === 'undone') throw attempted.error;
     return attempted.result;
@@ -118,18 +122,20 @@ export class JoinedTransactions<S extends Session> {
 
   /** Runs `work` in a savepoint, which is rolled back if it throws. */
   async transact<Result>(
-    { session, depth }: Joined<S>,
+    { session, depth, isPrepared }: Joined<S>,
     work: (session: S) => Promise<Result>,
   ): Promise<Result> {
     if ((this.open.get(session) ?? 0) !== depth)
       throw new Error(
         'Two writes run in one transaction at the same time: await each operation before the next one.',
       );
-    const inner = { session, depth: depth + 1 };
+    const inner = { session, depth: depth + 1, isPrepared: true };
     this.open.set(session, inner.depth);
     const attempted = await this.context
       .run(inner, () =>
-        this.read(inner, (acquired) => attemptTransaction(acquired, work, { ...this.parts, isJoined: true })),
+        this.read(inner, (acquired) =>
+          attemptTransaction(acquired, work, { ...this.parts, isJoined: true, isPrepared }),
+        ),
       )
       .finally(() => this.open.set(session, depth));
     if (attempted.kind === 'undone') throw this.parts.failures.report(attempted.error);

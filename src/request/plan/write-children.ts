@@ -58,6 +58,8 @@ interface Given {
 export class FieldChildren {
   /** What remains of changes, by their place, without unchanged keys of deleted objects. */
   private readonly rest = new Map<number, Pick<UpdatePlan, 'keys' | 'values'>>();
+  /** The attempts at the transaction. */
+  private attempts = 0;
 
   constructor(
     private readonly given: Given,
@@ -76,7 +78,9 @@ export class FieldChildren {
         return errors;
       },
       write: async (entity, identity, within) => {
-        for (const each of fields) await each.write(entity, identity, within);
+        let isAsWritten = true;
+        for (const each of fields) isAsWritten = (await each.write(entity, identity, within)) && isAsWritten;
+        return isAsWritten;
       },
     };
   }
@@ -88,6 +92,7 @@ export class FieldChildren {
   ): Promise<FieldErrors> {
     const parent = identity && (await this.parentValues(identity, { adapter }));
     this.rest.clear();
+    this.attempts++;
     const byVerb = new Map<NestedVerb, ReadonlyMap<number, BulkStepError>>();
     for (const verb of ORDER) {
       const steps = this.stepsOf(verb, parent, entity);
@@ -119,7 +124,12 @@ export class FieldChildren {
     return rest && step.kind === 'update' ? { ...step, ...rest } : step;
   };
 
-  private async write(entity: object, identity: readonly Json[], { adapter }: WrittenIn): Promise<void> {
+  private async write(
+    entity: object,
+    identity: readonly Json[],
+    { adapter, isRepeatable }: WrittenIn,
+  ): Promise<boolean> {
+    let isAsWritten = true;
     const isCreating = this.steps.create.length > 0;
     const visible = isCreating ? this.given.parents : undefined;
     const parent = await this.parentValues(identity, { adapter, visible });
@@ -127,14 +137,20 @@ export class FieldChildren {
     for (const verb of ORDER) {
       const steps = this.stepsOf(verb, parent, entity);
       if (steps.length === 0) continue;
+      const batch: BatchPlan = { kind: 'batch', steps, skipsMissing: false };
       try {
-        await adapter.writeAll({ kind: 'batch', steps, skipsMissing: false });
+        const isTogether =
+          isRepeatable === true && this.attempts === 1 && (await adapter.writeTogether(batch));
+        // A new row that nothing sees changes no other one.
+        isAsWritten &&= isTogether && verb === 'create';
+        if (!isTogether) await adapter.writeAll(batch);
       } catch (error) {
         throw error instanceof BulkWriteError
           ? new InvalidInput(this.errorsOf(new Map([[verb, error.refusals]])))
           : error;
       }
     }
+    return isAsWritten;
   }
 
   private stepsOf(verb: NestedVerb, parent: ParentValues | undefined, entity: object): readonly Step[] {

@@ -17,6 +17,7 @@ import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
 import type { Dialect } from '../../../sql/dialects/dialect.js';
+import { NotInsertedTogether } from './insert-together.js';
 import type { LockedRows } from './lock-together.js';
 import { writeTogether } from './write-together.js';
 import { identityOfRow, WriteRecorder } from './recorded-writes.js';
@@ -43,8 +44,11 @@ interface BatchTransaction {
   readonly rows: Map<number, Row>;
   /** The rows that were locked before. */
   readonly locked: LockedRows;
-  /** Whether rows may be written together, and no new one is looked up again before it is written. */
-  readonly isTogether: boolean;
+  /**
+   * Whether rows may be written together, and no new one is looked up again before it is written. `only`: they are, or none is written, and
+   * there is no savepoint.
+   */
+  readonly isTogether: boolean | 'only';
 }
 
 /** Called before each step, to locate a database error. */
@@ -63,9 +67,9 @@ export async function writeEach(
   const prepared = await prepareEach(steps, transaction, turn);
   const recorder = WriteRecorder.of(plan.steps, toolsOf);
   if (recorder) await recorder.begin(runner, knownImages(plan, prepared));
-  const written: Row[] = isTogether
-    ? [...((await writeTogether(prepared, { steps: plan.steps, locked }, runner)) ?? [])]
-    : [];
+  const together = { steps: plan.steps, locked, ...(isTogether === 'only' ? { least: 1 } : {}) };
+  const written: Row[] = isTogether ? [...((await writeTogether(prepared, together, runner)) ?? [])] : [];
+  if (isTogether === 'only' && written.length === 0) return [];
   for (const [index, row] of written.entries()) recordStep(recorder, plan.steps[index], { outcome: row });
   // Further lookups follow other writes.
   locked.clear();
@@ -74,7 +78,7 @@ export async function writeEach(
   const dependent = new DependentSteps(plan, transaction);
   for await (const [index, step] of inSlices(remaining.entries())) {
     turn(step, index);
-    const isKnown = index === 0 || (isTogether && prepared[index]?.insertable !== undefined);
+    const isKnown = index === 0 || (isTogether !== false && prepared[index]?.insertable !== undefined);
     const current =
       !isKnown && isStale(plan, index, prepared[index]) ? await step.prepare(runner) : prepared[index];
     await recorder?.beginLate(plan.steps[index], current, runner);
@@ -188,10 +192,11 @@ class DependentSteps {
     try {
       return { outcome: await connections.joined.nest(runner, () => prepared.write()), errors: NO_ERRORS };
     } catch (error) {
+      if (error instanceof NotInsertedTogether) throw error;
       if (isTemporary(isRestException(error) ? undefined : dialect.errorFor(error))) throw error;
       const translated = isRestException(error)
         ? error
-        : await connections.joined.run(runner, () => step.translateError(error));
+        : await connections.joined.run(runner, () => step.translateError(error), true);
       if (!isInvalidInput(translated)) throw translated;
       return { errors: translated.fields };
     }

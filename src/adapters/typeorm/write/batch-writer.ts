@@ -10,6 +10,7 @@ import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan, UpsertPlan } from '
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
+import { isTemporary } from '../../../sql/dialects/dialect.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { lockTogether } from './lock-together.js';
 import { inLockOrder, selectForUpdate } from './row-locks.js';
@@ -134,6 +135,41 @@ export class BatchWriter {
         await this.throwUncheckedErrors(plan, steps, locked);
         throw new BulkWriteError(new Map([[current.index, translated.fields]]));
       }
+    }
+  }
+
+  /**
+   * Writes all rows by few statements in the joined transaction. False if nothing has been written.
+   * @throws NotInsertedTogether if the transaction has to begin again.
+   */
+  async writeTogether(plan: BatchPlan): Promise<boolean> {
+    const { toolsOf, tools, writerOf } = this.parts;
+    const { connections, dialect } = tools;
+    const runner = connections.joined.current?.session;
+    if (!runner) return false;
+    try {
+      const deletions = deletionsIn(plan);
+      const [first] = deletions;
+      if (first) {
+        const remove = await writerOf(first.resource).prepareDeletes(deletions);
+        await remove?.(runner, plan);
+        return remove !== undefined;
+      }
+      for (const step of plan.steps) {
+        if (step.kind !== 'create' && step.kind !== 'update') return false;
+        const { lane } = await toolsOf(step.resource).choices.choose(step);
+        if (lane !== 'direct' && lane !== 'locked') return false;
+      }
+      const [locked, rows]: [LockedRows, Map<number, Row>] = [new Map(), new Map()];
+      const steps = await this.prepareSteps(plan, locked, rows);
+      await this.lockAll(plan, locked, runner);
+      const transaction = { runner, plan, toolsOf, connections, dialect, rows, locked };
+      const written = await writeEach(steps, { ...transaction, isTogether: 'only' }, () => undefined);
+      return written.length > 0;
+    } catch (error) {
+      const isConflict = !isRestException(error) && isTemporary(dialect.errorFor(error));
+      if (isConflict || !BulkDeletion.isOfOneRow(error, dialect)) throw error;
+      throw new NotInsertedTogether('The rows of a batch were not written together', { cause: error });
     }
   }
 

@@ -64,10 +64,10 @@ export async function completeWrite(
 ): Promise<Row> {
   const { reader, dialect } = tools;
   await writePairs(pairs, identity, { runner, tools });
-  await writeChildren(plan, { entity, identity }, { runner, tools });
+  const isAsWritten = await writeChildren(plan, { entity, identity }, { runner, tools });
   await runHook(plan.hooks.after, entity, { runner, dialect });
-  // Nothing has run behind the statement that has returned it.
-  if (written && !plan.pairs && !plan.children && !plan.hooks.after && plan.hiddenKeys.length === 0) {
+  // Nothing that may have changed it has run behind the statement that has returned it.
+  if (written && !plan.pairs && isAsWritten && !plan.hooks.after && plan.hiddenKeys.length === 0) {
     await runHook(plan.completed, [written], { runner, dialect });
     return written;
   }

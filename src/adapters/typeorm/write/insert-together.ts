@@ -40,12 +40,20 @@ export class InsertTogether {
     private readonly statements: DirectStatements,
   ) {}
 
-  async insert(rows: readonly InsertableRow[], runner: QueryRunner): Promise<readonly Row[] | undefined> {
+  /** `byContent`: rows without keys to be checked are found by what was given for them, if they may be: no statement draws their keys. */
+  async insert(
+    rows: readonly InsertableRow[],
+    runner: QueryRunner,
+    byContent = false,
+  ): Promise<readonly Row[] | undefined> {
     const key = this.resource.identity;
     const [generated, ...others] = key.filter(({ id }) => rows.some(({ columns }) => !columns.has(id)));
     if (others.length > 0 || !key.every(isKeptAsGiven)) return undefined;
-    const expression = generated && (await this.defaultOf(generated, runner));
     try {
+      const isFree = byContent && generated && rows.every(({ keys }) => keys.length === 0);
+      const found = isFree ? await this.insertByContent(rows, runner) : undefined;
+      if (found) return found;
+      const expression = generated && (await this.defaultOf(generated, runner));
       if (generated && expression === undefined) return await this.insertByContent(rows, runner);
       const values = await this.valuesOf(rows, { generated, expression }, runner);
       return values && (await this.insertComplete(values, runner));

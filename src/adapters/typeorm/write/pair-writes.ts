@@ -55,15 +55,19 @@ export async function checkChildren(
   return runJoined(() => children.check(entity, identity, within), transaction);
 }
 
-/** Writes the children of a written row. */
+/** Writes the children of a written row. Returns whether the row is known to be as it was written. */
 export async function writeChildren(
-  { children }: Pick<CreatePlan, 'children'>,
+  { children, hooks, pairs }: Pick<CreatePlan, 'children' | 'hooks' | 'pairs'>,
   { entity, identity }: WrittenParent & { readonly identity: readonly Json[] },
   transaction: Transaction,
-): Promise<void> {
-  if (!children) return;
-  const within = { adapter: transaction.tools.adapter, transaction: transaction.runner.manager };
-  await runJoined(() => children.write(entity, identity, within), transaction);
+): Promise<boolean> {
+  if (!children) return true;
+  const within = {
+    adapter: transaction.tools.adapter,
+    transaction: transaction.runner.manager,
+    isRepeatable: !hooks.before && !hooks.after && !pairs,
+  };
+  return runJoined(() => children.write(entity, identity, within), transaction);
 }
 
 /**
@@ -75,7 +79,7 @@ async function runJoined<Result>(
   { runner, tools: { connections, dialect } }: Transaction,
 ): Promise<Result> {
   try {
-    return await connections.joined.run(runner, work);
+    return await connections.joined.run(runner, work, true);
   } catch (error) {
     const cause = error instanceof DatabaseUnavailable ? error.cause : undefined;
     throw isTemporary(dialect.errorFor(cause)) ? cause : error;

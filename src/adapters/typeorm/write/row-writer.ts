@@ -117,7 +117,11 @@ export interface PreparedWrite<Result> {
 export interface InsertableRow {
   /** The same object for all rows of a model that may be inserted together. */
   readonly by: {
-    insert(rows: readonly InsertableRow[], runner: QueryRunner): Promise<readonly Row[] | undefined>;
+    insert(
+      rows: readonly InsertableRow[],
+      runner: QueryRunner,
+      byContent?: boolean,
+    ): Promise<readonly Row[] | undefined>;
   };
   readonly columns: NewRow;
   readonly keys: readonly KeyCheck[];

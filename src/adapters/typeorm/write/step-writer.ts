@@ -2,6 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Completed, CreatePlan, DeletePlan, UpdatePlan, WritePlan } from '../../../core/query/plan.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
+import { NotInsertedTogether } from './insert-together.js';
 import { identityOfRow, WriteRecorder } from './recorded-writes.js';
 import { throwStepError } from './row-writer.js';
 import type { DeleteTogether, PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
@@ -48,8 +49,12 @@ export async function inOwnTransaction<Result extends WriteResult>(
     await recorder.end(runner);
     return result;
   };
+  const begin = (): Promise<Result> => tools.connections.transact(write, plan.requester);
   try {
-    return await tools.connections.transact(write, plan.requester);
+    return await begin().catch((error: unknown) => {
+      if (error instanceof NotInsertedTogether) return begin();
+      throw error;
+    });
   } catch (error) {
     throw await step.translateError(error);
   }

@@ -8,18 +8,22 @@ type Step = BatchPlan['steps'][number];
 type Together = Pick<PreparedWrite<unknown>, 'insertable' | 'changeable'>;
 
 /**
- * Writes all rows of a batch by few statements if each of them may be, and there are several: the new ones, and then the others, of which
+ * Writes all rows of a batch by few statements if each of them may be, and there are several (at `least` two): the new ones, and then the others, of which
  * none changes a value that has to be unique. Undefined if nothing has been written: the rows have to be written one by one.
  * @throws NotInsertedTogether
  */
 export async function writeTogether(
   writes: readonly Together[],
-  { steps, locked }: { readonly steps: readonly Step[]; readonly locked: LockedRows },
+  {
+    steps,
+    locked,
+    least = 2,
+  }: { readonly steps: readonly Step[]; readonly locked: LockedRows; readonly least?: number },
   runner: QueryRunner,
 ): Promise<readonly Row[] | undefined> {
   const inserts = writes.flatMap(({ insertable }) => insertable ?? []);
   const changes = writes.flatMap(({ changeable }) => changeable ?? []);
-  if (writes.length < 2 || inserts.length + changes.length < writes.length) return undefined;
+  if (writes.length < least || inserts.length + changes.length < writes.length) return undefined;
   const [insert, change] = [inserts[0]?.by, changes[0]?.by];
   if (inserts.some(({ by }) => by !== insert) || changes.some(({ by }) => by !== change)) return undefined;
   const found = writes.flatMap(
@@ -28,7 +32,7 @@ export async function writeTogether(
   if (found.length < changes.length) return undefined;
   const update = change ? await change.prepare(found, runner) : undefined;
   if (change && !update) return undefined;
-  const inserted = insert ? await insert.insert(inserts, runner) : [];
+  const inserted = insert ? await insert.insert(inserts, runner, least === 1) : [];
   if (!inserted) return undefined;
   const changed = update ? await update() : [];
   const [news, others] = [inserted.values(), changed.values()];
