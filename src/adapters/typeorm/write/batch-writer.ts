@@ -148,10 +148,9 @@ export class BatchWriter {
     const runner = connections.joined.current?.session;
     if (!runner) return false;
     try {
-      const deletions = deletionsIn(plan);
-      const [first] = deletions;
+      const [first] = deletionsIn(plan);
       if (first) {
-        const remove = await writerOf(first.resource).prepareDeletes(deletions);
+        const remove = await writerOf(first.resource).prepareDeletes(deletionsIn(plan));
         await remove?.(runner, plan);
         return remove !== undefined;
       }
@@ -160,12 +159,11 @@ export class BatchWriter {
         const { lane } = await toolsOf(step.resource).choices.choose(step);
         if (lane !== 'direct' && lane !== 'locked') return false;
       }
-      const [locked, rows]: [LockedRows, Map<number, Row>] = [new Map(), new Map()];
-      const steps = await this.prepareSteps(plan, locked, rows);
+      const locked: LockedRows = new Map();
+      const steps = await this.prepareSteps(plan, locked);
       await this.lockAll(plan, locked, runner);
-      const transaction = { runner, plan, toolsOf, connections, dialect, rows, locked };
-      const written = await writeEach(steps, { ...transaction, isTogether: 'only' }, () => undefined);
-      return written.length > 0;
+      const transaction = { runner, plan, toolsOf, connections, dialect, rows: new Map<number, Row>(), locked };
+      return (await writeEach(steps, { ...transaction, isTogether: 'only' }, () => undefined)).length > 0;
     } catch (error) {
       const isConflict = !isRestException(error) && isTemporary(dialect.errorFor(error));
       if (isConflict || !BulkDeletion.isOfOneRow(error, dialect)) throw error;
