@@ -9,12 +9,13 @@ import type {
   StepReference,
   UpdatePlan,
 } from '../../../core/query/plan.js';
+import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { MISSING } from './batch-steps.js';
 import type { StepOutcome } from './batch-steps.js';
 import { identityOfRow } from './recorded-writes.js';
 import type { LockedRows } from './lock-together.js';
 import { hasErrors, NO_ERRORS } from './row-writer.js';
-import type { PreparableWrite, PreparedWrite } from './row-writer.js';
+import type { PreparableWrite, PreparedWrite, WriterTools } from './row-writer.js';
 
 export function referencedValue(
   { column, step, from }: StepReference,
@@ -34,6 +35,19 @@ export type BatchStep = BatchPlan['steps'][number];
 /** Whether all of the rows are new, and have no children: their errors are known before the transaction. */
 export function isOfNewRows({ steps }: BatchPlan): boolean {
   return steps.every((step) => (step.kind === 'create' ? !step.children : step.kind === 'refused'));
+}
+
+/** Whether statements of this package write each row, which is new or changed. */
+export async function areWrittenBySql(
+  { steps }: BatchPlan,
+  toolsOf: (resource: ResourceSchema) => Pick<WriterTools, 'choices'>,
+): Promise<boolean> {
+  for (const step of steps) {
+    if (step.kind !== 'create' && step.kind !== 'update') return false;
+    const { lane } = await toolsOf(step.resource).choices.choose(step);
+    if (lane !== 'direct' && lane !== 'locked') return false;
+  }
+  return true;
 }
 
 export type Checked = Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>;

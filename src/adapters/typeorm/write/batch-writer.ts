@@ -10,7 +10,6 @@ import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan, UpsertPlan } from '
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
 import { inSlices } from '../../../core/event-loop.js';
-import { isTemporary } from '../../../sql/dialects/dialect.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { lockTogether } from './lock-together.js';
 import { inLockOrder, selectForUpdate } from './row-locks.js';
@@ -32,6 +31,7 @@ import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { NO_ERRORS, notFound, prepared, inTransaction } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {
+  areWrittenBySql,
   changedRow,
   checkStep,
   createdRow,
@@ -144,8 +144,7 @@ export class BatchWriter {
    */
   async writeTogether(plan: BatchPlan): Promise<boolean> {
     const { toolsOf, tools, writerOf } = this.parts;
-    const { connections, dialect } = tools;
-    const runner = connections.joined.current?.session;
+    const runner = tools.connections.joined.current?.session;
     if (!runner) return false;
     try {
       const [first] = deletionsIn(plan);
@@ -154,20 +153,17 @@ export class BatchWriter {
         await remove?.(runner, plan);
         return remove !== undefined;
       }
-      for (const step of plan.steps) {
-        if (step.kind !== 'create' && step.kind !== 'update') return false;
-        const { lane } = await toolsOf(step.resource).choices.choose(step);
-        if (lane !== 'direct' && lane !== 'locked') return false;
-      }
+      if (!(await areWrittenBySql(plan, toolsOf))) return false;
       const locked: LockedRows = new Map();
       const steps = await this.prepareSteps(plan, locked);
       await this.lockAll(plan, locked, runner);
-      const transaction = { runner, plan, toolsOf, connections, dialect, rows: new Map<number, Row>(), locked };
-      return (await writeEach(steps, { ...transaction, isTogether: 'only' }, () => undefined)).length > 0;
+      const together = { isTogether: 'only', rows: new Map<number, Row>(), locked } as const;
+      const transaction = { ...tools, runner, plan, toolsOf, ...together };
+      return (await writeEach(steps, transaction, () => undefined)).length > 0;
     } catch (error) {
-      const isConflict = !isRestException(error) && isTemporary(dialect.errorFor(error));
-      if (isConflict || !BulkDeletion.isOfOneRow(error, dialect)) throw error;
-      throw new NotInsertedTogether('The rows of a batch were not written together', { cause: error });
+      throw BulkDeletion.isOfOneRow(error, tools.dialect)
+        ? NotInsertedTogether.by(error, tools.dialect)
+        : error;
     }
   }
 

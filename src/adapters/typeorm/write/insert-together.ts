@@ -23,7 +23,14 @@ import type { InsertableRow, WriterTools } from './row-writer.js';
 const MAX_ROWS = 100;
 
 /** The rows of a batch have to be written one by one, in another transaction, to say which of them is rejected. */
-export class NotInsertedTogether extends Error {}
+export class NotInsertedTogether extends Error {
+  /** The error for what the database has rejected; a temporary one of the database remains. */
+  static by(error: unknown, { errorFor }: Pick<WriterTools['dialect'], 'errorFor'>): unknown {
+    return isTemporary(errorFor(error))
+      ? error
+      : new NotInsertedTogether('The rows of a batch were not written together', { cause: error });
+  }
+}
 
 /**
  * Inserts many rows of a model by few statements. Databases do not promise in which order an INSERT returns its rows, so that each
