@@ -45,7 +45,7 @@ export type {
 export { FieldFilter } from './features/filtering/field-filter.js';
 export { FilterSet } from './features/filtering/filter-set.js';
 export type { FilterParameters } from './features/filtering/filter-set.js';
-export type { CustomFilter, ParameterKind } from './core/contracts/filters.js';
+export type { CustomFilter, JsonPathFilter, ParameterKind } from './core/contracts/filters.js';
 export type { QueryLimits } from './core/schema/limits.js';
 export type { ParameterNames } from './core/schema/resource-schema.js';
 export { SearchFilter } from './features/filtering/search-filter.js';

@@ -1,4 +1,4 @@
-import type { CustomFilterRows } from '../core/contracts/filters.js';
+import type { CustomFilterRows, JsonPathFilter } from '../core/contracts/filters.js';
 import { documentOf, fullTextOptions, rankName } from '../core/contracts/full-text.js';
 import type { FullTextOptions } from '../core/contracts/full-text.js';
 import type { NullsPlace, Operand, TermMatch } from '../core/query/condition.js';
@@ -21,16 +21,27 @@ import type {
 import type { Resource } from '../core/schema/resource.js';
 import { parameterType } from '../core/contracts/filters.js';
 import type { RestifyOptions } from '../decorators/model-options.js';
+import { valueIn } from './json-values.js';
 
-/** `filterFields` as a list of path and lookup. Names alone mean `exact`. */
+/** `filterFields` by path. Names alone mean `exact`. */
+export function declaredFilters({ filterFields }: RestifyOptions): ReadonlyMap<string, JsonPathFilter> {
+  if (filterFields === undefined) return new Map();
+  if (isList(filterFields)) return new Map(filterFields.map((path) => [path, { lookups: ['exact'] }]));
+  return new Map(
+    Object.entries(filterFields).flatMap(([path, given]): readonly (readonly [string, JsonPathFilter])[] => {
+      if (!given) return [];
+      return [[path, 'lookups' in given ? given : { lookups: given }]];
+    }),
+  );
+}
+
+/** `filterFields` as a list of path and lookup. */
 export function filterEntries(
   options: RestifyOptions,
 ): readonly (readonly [path: string, lookup: Lookup])[] | undefined {
-  const { filterFields } = options;
-  if (filterFields === undefined) return undefined;
-  if (isList(filterFields)) return filterFields.map((path) => [path, 'exact']);
-  return Object.entries(filterFields).flatMap(([path, lookups]) =>
-    (lookups ?? []).map((lookup): readonly [string, Lookup] => [path, lookup]),
+  if (options.filterFields === undefined) return undefined;
+  return [...declaredFilters(options)].flatMap(([path, { lookups }]) =>
+    lookups.map((lookup): readonly [string, Lookup] => [path, lookup]),
   );
 }
 
@@ -51,7 +62,7 @@ export function compileFilterTerms(
     filterEntries(options) ?? [...plain.keys()].map((path): readonly [string, Lookup] => [path, 'exact']);
   const terms = new Map<string, FilterTerm>();
   for (const [path, lookup] of entries) {
-    const resolved = plain.get(path) ?? resolveFilterPath(path, resource);
+    const resolved = plain.get(path) ?? resolveDeclaredPath(path, resource, options);
     if (!resolved) continue;
     const { leaf, operands, some } = resolved;
     const term: FieldTerm = {
@@ -174,8 +185,8 @@ export function compileOrderingFields(
   const fields = new Map<string, OrderingField>();
   for (const text of options.orderingFields ?? plain.keys()) {
     const { path, nulls } = withNulls(text);
-    const resolved = plain.get(path) ?? resolveReadablePath(path, resource);
-    if (resolved)
+    const resolved = plain.get(path) ?? resolveDeclaredPath(path, resource, options);
+    if (resolved?.some.length === 0)
       fields.set(path.replaceAll('.', '__'), {
         operands: keyOrNull(resolved.operands, resource),
         ...(nulls ? { nulls } : {}),
@@ -201,7 +212,11 @@ export function compileOrdering(
 ): readonly OrderTerm[] {
   const declared = options.ordering?.map(orderEntry) ?? entity.orderBy;
   return declared.flatMap(({ path, descending, nulls }) =>
-    orderOperands(path, resource).map((operand) => ({ operand, descending, ...(nulls ? { nulls } : {}) })),
+    orderOperands(path, resource, options).map((operand) => ({
+      operand,
+      descending,
+      ...(nulls ? { nulls } : {}),
+    })),
   );
 }
 
@@ -215,9 +230,9 @@ export function orderEntry(text: string): OrderEntry {
 }
 
 /** The declared order may use hidden columns, because clients cannot choose it. */
-export function orderOperands(path: string, resource: Resource): readonly Operand[] {
-  const readable = resolveReadablePath(path, resource);
-  if (readable) return keyOrNull(readable.operands, resource);
+export function orderOperands(path: string, resource: Resource, options: RestifyOptions): readonly Operand[] {
+  const readable = resolveDeclaredPath(path, resource, options);
+  if (readable?.some.length === 0) return keyOrNull(readable.operands, resource);
   const column = [...resource.columns.values()].find((each) => each.path === path);
   if (column) return [{ hops: [], column }];
   const relation = resource.relations.get(path);
@@ -273,9 +288,35 @@ export function resolveFilterPath(path: string, resource: ResourceSchema): Filte
   return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
 }
 
+/**
+ * As `resolveFilterPath`, and into columns of JSON where `filterFields` has the path. What cannot be searched is
+ * reported after the compilation.
+ */
+export function resolveDeclaredPath(
+  path: string,
+  resource: Resource,
+  options: RestifyOptions,
+): FilterPath | undefined {
+  const declared = declaredFilters(options).get(path);
+  return resolve(path.split('.'), resource.fields, {
+    some: [],
+    hops: [],
+    json:
+      declared &&
+      ((column, keys, { some, hops }) =>
+        valueIn(column, {
+          keys,
+          declared,
+          owner: (hops.at(-1) ?? some.at(-1)?.relation)?.target ?? resource,
+        })),
+  });
+}
+
 interface PathPosition {
   readonly some: readonly ExistsStep[];
   readonly hops: readonly Relation[];
+  /** Makes a column of the value by these keys in a column of JSON, where it is declared. */
+  readonly json?: ((column: Column, keys: readonly string[], place: PathPosition) => Column) | undefined;
 }
 
 function resolve(
@@ -283,19 +324,28 @@ function resolve(
   fields: readonly Field[],
   place: PathPosition,
 ): FilterPath | undefined {
-  const { some } = place;
+  const { some, json } = place;
   const field = fields.find((each) => each.name === name && each.readable);
   switch (field?.kind) {
     case 'column':
-      return rest.length > 0
-        ? undefined
-        : { leaf: 'column', some, row: place.hops, operands: [{ hops: place.hops, column: field.column }] };
+      if (rest.length > 0 && !json) return undefined;
+      return {
+        leaf: 'column',
+        some,
+        row: place.hops,
+        operands: [
+          {
+            hops: place.hops,
+            column: json && rest.length > 0 ? json(field.column, rest, place) : field.column,
+          },
+        ],
+      };
     case 'embedded':
       return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
     case 'to-one':
     case 'reverse-one': {
       const hops = [...place.hops, field.relation];
-      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops });
+      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops, json });
       return {
         leaf: 'relation',
         some,
@@ -308,7 +358,7 @@ function resolve(
     case 'link': {
       const { target } = field.relation;
       const within = [...some, { hops: place.hops, relation: field.relation }];
-      if (rest.length > 0) return resolve(rest, target.fields, { some: within, hops: [] });
+      if (rest.length > 0) return resolve(rest, target.fields, { some: within, hops: [], json });
       return {
         leaf: 'many',
         some: within,

@@ -6,7 +6,7 @@ import type { IdempotencyOptions } from '../core/contracts/idempotency.js';
 import type { FieldType } from '../core/schema/field-type.js';
 import type { GuardLike, InterceptorLike, PipeLike } from '../core/contracts/enhancers.js';
 import type { Throttle } from '../core/contracts/throttle.js';
-import type { FilterBackend, CustomFilter } from '../core/contracts/filters.js';
+import type { FilterBackend, CustomFilter, JsonPathFilter } from '../core/contracts/filters.js';
 import type { FullTextOptions } from '../core/contracts/full-text.js';
 import type { NestedVerb } from '../core/schema/field.js';
 import type { QueryLimits } from '../core/schema/limits.js';
@@ -101,7 +101,8 @@ export interface RestifyOptions<Entity extends object = any> {
   readonly filterBackends?: readonly InjectableClass<FilterBackend>[];
   /** What clients filter by: names, or lookups by name. Default: readable columns with simple values and forward relations, by `exact`. */
   readonly filterFields?:
-    readonly PathOf<Entity>[] | { readonly [Path in PathOf<Entity>]?: readonly LookupAt<Entity, Path>[] };
+    | readonly PathOf<Entity>[]
+    | { readonly [Path in PathOf<Entity>]?: readonly LookupAt<Entity, Path>[] | JsonPathFilter };
   /** Whether clients combine the same filters by `filter=or(…)`, `and(…)`, `not(…)`. Default: false. */
   readonly filterGroups?: boolean;
   /** Custom lookups and filters by parameter: a type, the fields that they reveal, and a function. Default: none. */

@@ -3,7 +3,7 @@ import { ALWAYS, mapComparisons, touches } from '../core/query/condition.js';
 import type { Condition, Operand, TermMatch } from '../core/query/condition.js';
 import type { Lookup, TextLookup } from '../core/query/lookups.js';
 import type { DataType } from '../core/schema/data-type.js';
-import type { Column } from '../core/schema/column.js';
+import type { Column, JsonValue } from '../core/schema/column.js';
 import type { ColumnPair } from '../core/schema/relation.js';
 import type { OrderTerm, ResourceSchema } from '../core/schema/resource-schema.js';
 import { keyOrder } from './compile-order.js';
@@ -129,7 +129,9 @@ function matchesNull({ lookup, value }: Comparison): boolean {
 /** Compiles a comparison. Its SQL may depend on the value. */
 export function compileComparison(comparison: Comparison, scope: ComparisonScope): string {
   const { operand, lookup, value, asKey = false } = comparison;
-  const { type } = operand.column;
+  const { type, json } = operand.column;
+  const inDocument = json && compileInDocument(comparison, json, scope);
+  if (inDocument !== undefined) return inDocument;
   const column = scope.operand(operand);
   // No row is greater or less than NULL, or contains it.
   if (value === null)
@@ -162,6 +164,35 @@ export function compileComparison(comparison: Comparison, scope: ComparisonScope
         (each) => scope.bindText(each),
       );
   }
+}
+
+/**
+ * The comparisons of a value in a document that are not those of its expression, which is NULL for values of other types: these are
+ * not null, and differ from nothing.
+ */
+function compileInDocument(
+  { operand, lookup, value }: Comparison,
+  { source, keys, as }: JsonValue,
+  scope: ComparisonScope,
+): string | undefined {
+  const { hops } = operand;
+  const testNull = (isNull: boolean): string => {
+    const column: Column = { ...operand.column, json: { source, keys, as: 'any' } };
+    return `${scope.operand({ hops, column })} IS${isNull ? '' : ' NOT'} NULL`;
+  };
+  if (lookup === 'isnull') return testNull(value === true);
+  if (value === null) return lookup === 'exact' || lookup === 'ne' ? testNull(lookup === 'exact') : FALSE;
+  if (lookup === 'ne') {
+    const isEqual = compileComparison({ kind: 'compare', operand, lookup: 'exact', value }, scope);
+    return `(${isEqual} IS FALSE OR ${testNull(true)})`;
+  }
+  if (as !== 'string[]') return undefined;
+  const bind = (text: string): string => scope.bindText(text);
+  return scope.dialect.jsonPaths.contains(
+    scope.operand({ hops, column: source }),
+    { source, keys, as },
+    { text: String(value), bind },
+  );
 }
 
 const OPERATORS = { exact: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;

@@ -1,6 +1,7 @@
 import type { RowSeparator } from '../core/data-adapter.js';
 import { NotFound } from '../core/errors/http-exceptions.js';
 import type { CountPlan, ExistsPlan, ListPlan, PagePlan } from '../core/query/plan.js';
+import { columnKey } from '../core/schema/column.js';
 import type { OrderTerm } from '../core/schema/resource-schema.js';
 import { compileWhere, TRUE } from './compile-where.js';
 import {
@@ -314,7 +315,7 @@ export function orderText(order: readonly OrderTerm[]): string {
   if (known !== undefined) return known;
   let text = '';
   for (const { operand, descending, nulls = '' } of order)
-    text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(operand.column.id)}${operand.present ? '?' : ''}${descending ? '-' : '+'}${nulls}`;
+    text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(columnKey(operand.column))}${operand.present ? '?' : ''}${descending ? '-' : '+'}${nulls}`;
   ORDER_TEXTS.set(order, text);
   return text;
 }

@@ -132,8 +132,11 @@ export class Scope implements AliasedTable {
       );
     }
     const { table, alias } = this.join(hops);
-    const read = (each: Column): string =>
-      hops.length === 0 ? table.column(alias, each) : table.joinedColumn(alias, each);
+    const read = ({ json, ...each }: Column): string => {
+      if (json && !json.generated) return this.dialect.jsonPaths.value(read(json.source), json);
+      const stored = json?.generated ?? each;
+      return hops.length === 0 ? table.column(alias, stored) : table.joinedColumn(alias, stored);
+    };
     if (!present) return read(column);
     return `CASE WHEN ${present.map((each) => `${read(each)} IS NOT NULL`).join(' AND ')} THEN ${read(column)} END`;
   }

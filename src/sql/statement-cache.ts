@@ -1,6 +1,7 @@
 import type { Json } from '../core/errors/rest-exception.js';
 import type { Condition, Operand } from '../core/query/condition.js';
 import { comparesSeveral, LOOKUP_RULES } from '../core/query/lookups.js';
+import { columnKey } from '../core/schema/column.js';
 import type { DataType } from '../core/schema/data-type.js';
 import { compileComparison, compileSearchTerm } from './compile-where.js';
 import type { ComparisonScope } from './compile-where.js';
@@ -275,7 +276,8 @@ function addRepeats(values: readonly unknown[], repeats: ReadonlyMap<number, num
 }
 
 function operandKey({ hops, column }: Operand): string {
-  return hops.length === 0 ? JSON.stringify(column.id) : `${pathKey(hops)}${JSON.stringify(column.id)}`;
+  const key = JSON.stringify(columnKey(column));
+  return hops.length === 0 ? key : `${pathKey(hops)}${key}`;
 }
 
 function pathKey(hops: Operand['hops']): string {

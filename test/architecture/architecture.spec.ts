@@ -399,6 +399,7 @@ const EXPORTED_TYPES = [
   'StoredValues',
   'InterceptorLike',
   'Json',
+  'JsonPathFilter',
   'KeyInput',
   'ListKind',
   'Lookup',

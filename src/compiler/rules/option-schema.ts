@@ -28,6 +28,7 @@ import {
   nameList,
   notNull,
   objectOf,
+  objectWith,
   plainObject,
   text,
 } from './option-kinds.js';
@@ -63,8 +64,14 @@ const late = (kind: OptionKind): OptionRule => ({ early: anything, late: kind })
 const lateNotNull = (kind: OptionKind): OptionRule => ({ early: notNull(anything), late: kind });
 
 const lookups = listOf(isNonEmptyText, 'not a lookup', "Write a list of lookups, such as ['exact', 'gte'].");
+const lookupsOfPath = objectWith(
+  { type: text, lookups, column: text },
+  { what: '', repair: '', noun: 'a part of the filters of a path', required: ['lookups'] },
+);
 const namesOrLookups: OptionKind = (given) =>
-  isPlainObject(given) ? objectOf(lookups)(given) : nameList(given);
+  isPlainObject(given)
+    ? objectOf((each) => (isPlainObject(each) ? lookupsOfPath(each) : lookups(each)))(given)
+    : nameList(given);
 
 const path = kindOf(
   (given) => given === false || (typeof given === 'string' && /^\/*[A-Za-z0-9_.~/-]*$/.test(given)),

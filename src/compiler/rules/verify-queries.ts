@@ -4,12 +4,15 @@ import type { DeclarationProblem } from '../../core/errors/declaration-error.js'
 import { LOOKUP_RULES, LOOKUPS } from '../../core/query/lookups.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import { isScalar } from '../../core/schema/data-type.js';
+import type { DataType } from '../../core/schema/data-type.js';
+import type { Operand } from '../../core/query/condition.js';
 import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { PARAMETER_KINDS } from '../../core/contracts/filters.js';
 import type { ThroughOptions } from '../../decorators/model-options.js';
 import {
+  declaredFilters,
   filterEntries,
   isList,
   orderEntry,
@@ -18,14 +21,15 @@ import {
   searchEntry,
   withNulls,
   plainPaths,
+  resolveDeclaredPath,
   resolveFilterPath,
-  resolveReadablePath,
 } from '../compile-queries.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import type { ResolvedPath } from '../compile-queries.js';
 import { problem } from './problems.js';
 import { fullTextProblems } from './verify-full-text.js';
+import { jsonPathFlaw } from './verify-json-paths.js';
 import type { Flaw, Problems } from './problems.js';
 
 /** A declaration with the resource that was compiled from it. */
@@ -38,7 +42,7 @@ interface Declared {
 export function* verifyQueries(input: CompilerInput, model: CompiledModel): Problems {
   for (const declared of declaredResources(input, model))
     for (const each of [declared, ...junctionsOf(declared)]) {
-      yield* filterProblems(each);
+      yield* filterProblems(each, input.description);
       yield* searchProblems(each, input.description);
       yield* fullTextProblems(each, input.description);
       yield* orderProblems(each);
@@ -72,14 +76,18 @@ function junctionsOf({ draft, resource: { relations } }: Declared): readonly Dec
   });
 }
 
-function* filterProblems({ draft, resource }: Declared): Problems {
+function* filterProblems({ draft, resource }: Declared, description: ModelDescription): Problems {
   const { name, options } = draft.declaration;
-  for (const [index, [path, lookup]] of (filterEntries(options) ?? []).entries()) {
+  for (const [index, [path, { lookups }]] of [...declaredFilters(options)].entries()) {
     const where = `${name}.filterFields${Array.isArray(options.filterFields) ? `[${index}]` : `.${path}`}`;
-    const resolved = resolveFilterPath(path, resource);
-    const flaw = resolved && unfitLookup(lookup, resolved);
+    const resolved = resolveDeclaredPath(path, resource, options);
+    const flaw = jsonPathFlaw(path, { resource, options, description });
     if (!resolved) yield unknownPath(path, { where, draft, resource }, 'many');
     else if (flaw) yield { where, ...flaw };
+    else
+      yield* lookups
+        .flatMap((lookup) => unfitLookup(lookup, resolved) ?? [])
+        .map((each) => ({ where, ...each }));
   }
 }
 
@@ -138,12 +146,13 @@ function* orderProblems({ draft, resource }: Declared): Problems {
   const given = [
     ...(options.orderingFields ?? []).map((text, index) => {
       const { path } = withNulls(text);
-      const operands = resolveReadablePath(path, resource)?.operands;
+      const resolved = resolveDeclaredPath(path, resource, options);
+      const operands = resolved?.some.length === 0 ? resolved.operands : undefined;
       return { where: `${name}.orderingFields[${index}]`, path, operands };
     }),
     ...(options.ordering ?? []).map((text, index) => {
       const { path } = orderEntry(text);
-      const operands = orderOperands(path, resource);
+      const operands = orderOperands(path, resource, options);
       return {
         where: `${name}.ordering[${index}]`,
         path,
@@ -152,14 +161,32 @@ function* orderProblems({ draft, resource }: Declared): Problems {
     }),
   ];
   for (const { where, path, operands } of given) {
-    if (!operands) yield unknownPath(path, { where, draft, resource });
-    else if (!operands.every(({ column }) => isScalar(column.type)))
+    if (!operands) yield untypedPath(path, where, resource) ?? unknownPath(path, { where, draft, resource });
+    else if (!operands.every((each) => isScalar(each.column.type) && !isListInJson(each)))
       yield problem(
         where,
         `the values of "${path}" have no order`,
         'Order by a number, a text, a date or a relation.',
       );
   }
+}
+
+function isListInJson({ column: { json } }: Operand): boolean {
+  return json?.as === 'string[]';
+}
+
+/** A value in a column of JSON, whose type an order needs. */
+function untypedPath(path: string, where: string, resource: Resource): DeclarationProblem | undefined {
+  const asFilter = { filterFields: [path] };
+  const isValue =
+    resolveDeclaredPath(path, resource, asFilter)?.operands[0]?.column.json?.source.type.kind === 'json';
+  return isValue
+    ? problem(
+        where,
+        `"${path}" is a value in JSON, of which no type is declared`,
+        `Name it in filterFields, with lookups or without: '${path}': { type: 'number', lookups: [] }.`,
+      )
+    : undefined;
 }
 
 /** Verifies that a custom filter has a unique name, a type, and the readable fields that it discloses. */
@@ -250,7 +277,7 @@ export function unknownPath(
 function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): Flaw | undefined {
   if (!(LOOKUPS as readonly string[]).includes(lookup))
     return { what: `"${lookup}" is not a lookup`, repair: didYouMean(lookup, LOOKUPS) };
-  const { value, isOrdered, fitsKeys } = LOOKUP_RULES[lookup as Lookup];
+  const { fitsKeys } = LOOKUP_RULES[lookup as Lookup];
   const type = operands[0]?.column.type;
   if (leaf !== 'column' && !fitsKeys)
     return {
@@ -259,14 +286,24 @@ function unfitLookup(lookup: string, { leaf, operands }: ResolvedPath): Flaw | u
     };
   if (operands.length > 1 && lookup !== 'exact' && lookup !== 'isnull')
     return { what: `"${lookup}" does not fit a composite key`, repair: 'Use exact or isnull.' };
-  if (type?.kind === 'boolean' && (value === 'text' || isOrdered))
+  if (operands[0] && isListInJson(operands[0]))
+    return lookup === 'contains' || lookup === 'isnull'
+      ? undefined
+      : { what: `"${lookup}" does not fit a list in JSON`, repair: 'Use contains or isnull.' };
+  return type && unfitType(lookup as Lookup, type);
+}
+
+/** The same of values of a type. */
+function unfitType(lookup: Lookup, type: DataType): Flaw | undefined {
+  const { value, isOrdered } = LOOKUP_RULES[lookup];
+  if (type.kind === 'boolean' && (value === 'text' || isOrdered))
     return { what: `"${lookup}" does not fit a boolean`, repair: 'Use exact, ne, in or isnull.' };
-  if (type && value === 'text' && type.kind !== 'string')
+  if (value === 'text' && type.kind !== 'string')
     return {
       what: `"${lookup}" compares texts, and this is ${type.kind}`,
       repair: 'Use exact, in, gt, gte, lt or lte.',
     };
-  if (type && !isScalar(type) && lookup !== 'isnull')
+  if (!isScalar(type) && lookup !== 'isnull')
     return {
       what: `${type.kind} values cannot be compared in a URL`,
       repair: 'Use isnull, or leave it out.',

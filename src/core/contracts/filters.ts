@@ -1,8 +1,10 @@
 import type { Json } from '../errors/rest-exception.js';
 import type { Condition } from '../query/condition.js';
+import type { Lookup } from '../query/lookups.js';
 import type { RowFilter } from '../query/row-filter.js';
 import type { Actor } from '../schema/caller.js';
 import type { DataType } from '../schema/data-type.js';
+import type { JsonType } from '../schema/json-value.js';
 import type { OrderTerm, ResourceSchema } from '../schema/resource-schema.js';
 
 /** The query parameter with filter groups, in models that enable them. */
@@ -110,6 +112,18 @@ export type TypedParameter<Answer> =
 export type CustomFilter<Path extends string = string> = TypedParameter<RowFilter> & {
   readonly reads: readonly Path[];
 };
+
+/**
+ * The filters of a path into a column of JSON: `{ type: 'number', lookups: ['gte'] }`. `column`: the property of a generated column that
+ * has the value, for an index.
+ */
+export interface JsonPathFilter {
+  /** Default: `string`. */
+  readonly type?: JsonType;
+  /** None for a path that only orders. */
+  readonly lookups: readonly Lookup[];
+  readonly column?: string;
+}
 
 /** The function of a custom filter, called with the parsed value. */
 export type CustomFilterRows = (value: Json, context: FilterContext) => RowFilter;

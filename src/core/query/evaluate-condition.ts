@@ -1,7 +1,7 @@
 import type { Json } from '../errors/rest-exception.js';
 import type { Relation } from '../schema/relation.js';
 import { conjunction, ALWAYS, NEVER, disjunction, negation } from './condition.js';
-import type { Condition, Comparison } from './condition.js';
+import type { Condition, Comparison, Operand } from './condition.js';
 
 /**
  * Evaluates a condition for a row with these canonical values: undefined if the result depends on other rows, on a text
@@ -23,8 +23,7 @@ export function evaluateCondition(
     case 'not':
       return negate(evaluateCondition(condition.condition, valueOf));
     case 'compare':
-      // The stored value of a column with a transformer is only known to the database.
-      return condition.operand.hops.length > 0 || condition.operand.column.transform !== undefined
+      return isOfDatabase(condition.operand)
         ? undefined
         : evaluateComparison(condition, valueOf(condition.operand.column.id));
     case 'term':
@@ -33,6 +32,11 @@ export function evaluateCondition(
     default:
       return condition satisfies never;
   }
+}
+
+/** Whether only the database knows the value: of another row, as stored by a transformer, or in a document. */
+function isOfDatabase({ hops, column }: Operand): boolean {
+  return hops.length > 0 || column.transform !== undefined || column.json !== undefined;
 }
 
 /** Three-valued conjunction: a false operand decides, even if others are unknown. */

@@ -50,9 +50,14 @@ export type DataType =
   | { readonly kind: 'set'; readonly values: readonly string[] }
   /**
    * `packed`: the database stores a binary format, so that statements convert it to text. `numeric`: it stores a number by itself as
-   * a number of its own, of 53 bits.
+   * a number of its own, of 53 bits. `unsearchable`: it stores texts that its own functions of JSON may refuse.
    */
-  | { readonly kind: 'json'; readonly packed?: boolean; readonly numeric?: boolean }
+  | {
+      readonly kind: 'json';
+      readonly packed?: boolean;
+      readonly numeric?: boolean;
+      readonly unsearchable?: true;
+    }
   | { readonly kind: 'list'; readonly of: DataType; readonly storage: 'text' | 'array' }
   /** Lengths in bytes. */
   | { readonly kind: 'binary'; readonly minLength?: number; readonly maxLength?: number };

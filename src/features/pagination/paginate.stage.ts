@@ -13,6 +13,7 @@ import type {
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter, PageOf } from '../../core/data-adapter.js';
 import { InvalidInput, InvalidPage } from '../../core/errors/http-exceptions.js';
+import { columnKey } from '../../core/schema/column.js';
 import { COUNTED_ROWS, MAX_LINK_HEADER } from '../../core/schema/limits.js';
 import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
@@ -294,7 +295,7 @@ function listIdentity(
 ): string {
   const terms = order.map(({ operand: { hops, column, present }, ...rest }) => [
     hops.map(({ name }) => name),
-    column.id,
+    columnKey(column),
     column.type.kind,
     rest,
     ...(present ?? []).map(({ id }) => id),

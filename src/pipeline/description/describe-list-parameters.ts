@@ -6,7 +6,7 @@ import type {
   ShapeDescription,
 } from '../../core/contracts/route-description.js';
 import type { FieldSelection } from '../../core/contracts/field-selection.js';
-import { outwardType } from '../../core/schema/column.js';
+import { columnKey, outwardType } from '../../core/schema/column.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { COUNTED_ROWS } from '../../core/schema/limits.js';
 import type { FieldTerm, OrderTerm } from '../../core/schema/resource-schema.js';
@@ -106,7 +106,7 @@ function isIndexed(operands: readonly OrderTerm['operand'][]): boolean {
 
 function isSame(one: OrderTerm['operand'], other: OrderTerm['operand']): boolean {
   return (
-    one.column.id === other.column.id &&
+    columnKey(one.column) === columnKey(other.column) &&
     !one.present === !other.present &&
     one.hops.length === other.hops.length &&
     one.hops.every((hop, index) => hop.name === other.hops[index]?.name)

@@ -6,6 +6,7 @@ import type { NamedTable } from '../table-names.js';
 import type { AggregateSyntax } from './aggregate-syntax.js';
 import { isConnectionLost, isSystemCode } from './error-codes.js';
 import type { IndexCatalogue } from './index-catalogue.js';
+import type { JsonPathSyntax } from './json-paths.js';
 import type { JsonWriter } from './json-writer.js';
 import type { Bind, Comparison, TextSyntax } from './text-syntax.js';
 
@@ -191,6 +192,8 @@ export interface Dialect extends TextSyntax {
   readonly canceller: StatementCanceller | undefined;
   /** A scalar subquery with the texts of a value of rows as a JSON array, in this order; it may be NULL without rows, and is `CUT_LIST` if the server cuts it. */
   listOf(rows: ListedRows): string;
+  /** The SQL of values in documents. */
+  readonly jsonPaths: JsonPathSyntax;
   /** The SQL of aggregates. */
   readonly aggregates: AggregateSyntax;
   /** Concatenates two strings. */

@@ -2,6 +2,7 @@ import { mysqlIndexes, numberIn } from './index-catalogue.js';
 import type { Json } from '../../core/errors/rest-exception.js';
 import type { Lookup } from '../../core/query/lookups.js';
 import type { DataType } from '../../core/schema/data-type.js';
+import { mysqlJsonPaths } from './json-paths.js';
 import { mysqlAggregates } from './mysql-aggregates.js';
 import { mysqlCanceller } from './mysql-canceller.js';
 import type { MysqlModule } from './mysql-canceller.js';
@@ -70,6 +71,7 @@ export function mysql(
     encode: (value, type) =>
       type.kind === 'datetime' ? wallClockOf(String(value), zone) : encode(value, type),
     listOf: (rows) => listTexts(rows, { isMariadb: inserting !== undefined }),
+    jsonPaths: mysqlJsonPaths(inserting ? 'utf8mb4_nopad_bin' : 'utf8mb4_bin'),
     aggregates: mysqlAggregates(zone, { read, nullable }),
     parameter,
     stored,
@@ -116,10 +118,7 @@ export function mysql(
 function expectedRows(result: unknown): number | undefined {
   const left = numberIn(result, 'rows_produced_per_join');
   const read = numberIn(result, 'rows');
-  return (
-    left ??
-    (read === undefined ? undefined : Math.round((read * (numberIn(result, 'filtered') ?? 100)) / 100))
-  );
+  return left ?? (read && Math.round((read * (numberIn(result, 'filtered') ?? 100)) / 100));
 }
 
 /** Enables the strict SQL mode, without which the server truncates values silently. */

@@ -7,6 +7,7 @@ import { postgresCanceller } from './postgres-canceller.js';
 import { driverErrorProperty, isServerLost, PLAIN_NULLS } from './dialect.js';
 import type { DatabaseError, Dialect, SessionSetup } from './dialect.js';
 import { formatInterval } from '../../core/values/intervals.js';
+import { postgresJsonPaths } from './json-paths.js';
 import { postgresFault } from './postgres-error-codes.js';
 import { postgresJson } from './postgres-json.js';
 import { postgresReturning } from './postgres-returning.js';
@@ -40,6 +41,7 @@ export const postgres: Dialect = {
   encode,
   listOf: ({ value, order, from, where, limit }) =>
     `array_to_json(ARRAY(SELECT (${value})::text FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}))::text`,
+  jsonPaths: postgresJsonPaths,
   aggregates: postgresAggregates(read),
   parameter: (placeholder) => placeholder,
   stored,

@@ -10,6 +10,7 @@ import type {
   ReturningSyntax,
   ValueComparison,
 } from './dialect.js';
+import { sqliteJsonPaths } from './json-paths.js';
 import { sqliteAggregates } from './sqlite-aggregates.js';
 import { sqliteFault } from './sqlite-error-codes.js';
 import { sqliteJson } from './sqlite-json.js';
@@ -113,6 +114,7 @@ export const sqlite: Dialect = {
   encode,
   listOf: ({ value, order, from, where, limit }) =>
     `(SELECT json_group_array(v) FROM (SELECT CAST(${value} AS TEXT) AS v FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${limit}))`,
+  jsonPaths: sqliteJsonPaths,
   aggregates: sqliteAggregates,
   parameter,
   stored: (value, type) =>

@@ -38,7 +38,7 @@ function scalarType(column: ColumnMetadata, dataSource: DataSource): ColumnDataT
   if ((column.type as unknown) === undefined) return untypedColumn(column, dataSource);
   if (column.type === 'simple-array')
     return described({ kind: 'list', of: { kind: 'string', trim: false }, storage: 'text' });
-  if (column.type === 'simple-json') return described({ kind: 'json' });
+  if (column.type === 'simple-json') return described(textOfJson(dialectFamily(dataSource)));
   if (column.generationStrategy === 'uuid' || column.type === 'uuid') return described({ kind: 'uuid' });
   if (column.enum && column.enum.length > 0) {
     return column.type === 'set'
@@ -204,6 +204,11 @@ function lengthOf({ column, dataSource, family }: TypedColumn): { maxLength?: nu
   return Number.isInteger(length) && length > 0 ? { maxLength: length } : {};
 }
 
+/** PostgreSQL stores the text as it was written, with numbers and escapes that only `jsonb` checks. */
+function textOfJson(family: DialectFamily): DataType {
+  return family === 'postgres' ? { kind: 'json', unsearchable: true } : { kind: 'json' };
+}
+
 function timeType({ column, family }: TypedColumn): DataType {
   return { kind: 'time', digits: column.precision ?? (family === 'mysql' ? 0 : 6) };
 }
@@ -273,7 +278,7 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map<string, TypeRule>([
   ['timestamp with time zone', datetimeType],
   ['interval', ({ column }) => ({ kind: 'interval', digits: column.precision ?? 6 })],
   // SQLite converts a text that is a number, unless the type of the column is a text.
-  ['json', ({ family }) => (family === 'sqlite' ? { kind: 'json', numeric: true } : { kind: 'json' })],
+  ['json', ({ family }) => (family === 'sqlite' ? { kind: 'json', numeric: true } : textOfJson(family))],
   ['jsonb', ({ family }) => (family === 'sqlite' ? { kind: 'json', packed: true } : { kind: 'json' })],
   ['binary', fixedLengthBinaryType],
   ['varbinary', binaryType],

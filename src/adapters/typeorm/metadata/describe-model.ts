@@ -185,6 +185,7 @@ function describeColumn(column: ColumnMetadata, source: RelationSource): ColumnD
     internal: isInternal(column) || !isOwnColumn(column, source),
     primary: column.isPrimary,
     generated: isGenerated(column),
+    ...(isComputed(column) ? { isComputed: true } : {}),
     hasDefault: column.default !== undefined || isFilledByOrm(column),
     ...describeDefault(column),
     selected: column.isSelect,
@@ -288,12 +289,15 @@ function unfitKeyReason(type: DataType, dataSource: DataSource): string | undefi
 function isGenerated(column: ColumnMetadata): boolean {
   return (
     column.isGenerated ||
-    column.generatedType !== undefined ||
-    column.asExpression !== undefined ||
+    isComputed(column) ||
     column.isVirtualProperty ||
     column.isDiscriminator ||
     isFilledByOrm(column)
   );
+}
+
+function isComputed({ generatedType, asExpression }: ColumnMetadata): boolean {
+  return generatedType !== undefined || asExpression !== undefined;
 }
 
 /** The default as its property has it. An expression counts where it is the literal of a number or of a text. */

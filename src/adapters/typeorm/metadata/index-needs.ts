@@ -52,6 +52,8 @@ function filterNeeds(resource: ResourceSchema): readonly IndexNeed[] {
 function filteredOperand({ some, operands, lookup }: FieldTerm): Operand | undefined {
   const [operand, ...more] = operands;
   if (!operand || more.length > 0 || some.length > 0 || !INDEXED.has(lookup)) return undefined;
+  // An index on an expression is not looked for.
+  if (operand.column.json) return undefined;
   switch (operand.column.type.kind) {
     case 'boolean':
     case 'enum':
@@ -69,15 +71,15 @@ function orderingNeeds(resource: ResourceSchema): readonly IndexNeed[] {
   });
 }
 
-/** None for an order over a relation, or with another position of nulls than that of an index. */
+/** None for an order over a relation, by a value in JSON, or with another position of nulls than that of an index. */
 function orderNeed(
   resource: ResourceSchema,
   order: readonly OrderTerm[],
   kind: 'ordering' | 'default-order',
 ): readonly IndexNeed[] {
   const [first] = order;
-  const isServed = ({ operand: { hops, present }, nulls }: OrderTerm): boolean =>
-    hops.length === 0 && present === undefined && nulls === undefined;
+  const isServed = ({ operand: { hops, column, present }, nulls }: OrderTerm): boolean =>
+    hops.length === 0 && !column.json && present === undefined && nulls === undefined;
   if (!first || !order.every(isServed)) return [];
   const own = new Set(order.map(({ operand }) => operand.column.id));
   const key = resource.identity.filter(({ id }) => !own.has(id));
