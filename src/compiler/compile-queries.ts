@@ -1,7 +1,7 @@
-import type { CustomFilterRows, JsonPathFilter } from '../core/contracts/filters.js';
+import type { CustomFilterRows } from '../core/contracts/filters.js';
 import { documentOf, fullTextOptions, rankName } from '../core/contracts/full-text.js';
 import type { FullTextOptions } from '../core/contracts/full-text.js';
-import type { NullsPlace, Operand, TermMatch } from '../core/query/condition.js';
+import type { Operand, TermMatch } from '../core/query/condition.js';
 import type { Lookup } from '../core/query/lookups.js';
 import type { Column } from '../core/schema/column.js';
 import { isScalar } from '../core/schema/data-type.js';
@@ -21,34 +21,8 @@ import type {
 import type { Resource } from '../core/schema/resource.js';
 import { parameterType } from '../core/contracts/filters.js';
 import type { RestifyOptions } from '../decorators/model-options.js';
+import { declaredFilters, filterEntries, isList, parameterNames, withNulls } from './declared-filters.js';
 import { valueIn } from './json-values.js';
-
-/** `filterFields` by path. Names alone mean `exact`. */
-export function declaredFilters({ filterFields }: RestifyOptions): ReadonlyMap<string, JsonPathFilter> {
-  if (filterFields === undefined) return new Map();
-  if (isList(filterFields)) return new Map(filterFields.map((path) => [path, { lookups: ['exact'] }]));
-  return new Map(
-    Object.entries(filterFields).flatMap(([path, given]): readonly (readonly [string, JsonPathFilter])[] => {
-      if (!given) return [];
-      return [[path, 'lookups' in given ? given : { lookups: given }]];
-    }),
-  );
-}
-
-/** `filterFields` as a list of path and lookup. */
-export function filterEntries(
-  options: RestifyOptions,
-): readonly (readonly [path: string, lookup: Lookup])[] | undefined {
-  if (options.filterFields === undefined) return undefined;
-  return [...declaredFilters(options)].flatMap(([path, { lookups }]) =>
-    lookups.map((lookup): readonly [string, Lookup] => [path, lookup]),
-  );
-}
-
-/** Tolerates values that TypeScript would reject. */
-export function isList(value: unknown): value is readonly string[] {
-  return Array.isArray(value);
-}
 
 /** The default paths, each with its target. */
 export type PlainPaths = ReadonlyMap<string, FilterPath>;
@@ -76,14 +50,6 @@ export function compileFilterTerms(
     for (const name of parameterNames(path, lookup)) terms.set(name, term);
   }
   return addCustomFilters(terms, resource, options);
-}
-
-/** The parameter names of a lookup: `votes__exact` and `votes`, or `votes__ne` and `votes!`, as in `votes!=3`. */
-export function parameterNames(path: string, lookup: Lookup): readonly string[] {
-  const name = path.replaceAll('.', '__');
-  const whole = `${name}__${lookup}`;
-  if (lookup === 'exact') return [whole, name];
-  return lookup === 'ne' ? [whole, `${name}!`] : [whole];
 }
 
 function addCustomFilters(
@@ -194,14 +160,6 @@ export function compileOrderingFields(
   }
   for (const [name, field] of rankField(resource.searchFields, options)) fields.set(name, field);
   return fields;
-}
-
-const NULLS = /^(.*) nulls (first|last)$/s;
-
-/** Splits `votes nulls last` into its path and the position of nulls. */
-export function withNulls(text: string): { readonly path: string; readonly nulls?: NullsPlace } {
-  const [, path, place] = NULLS.exec(text) ?? [];
-  return path === undefined ? { path: text } : { path, nulls: place === 'first' ? 'first' : 'last' };
 }
 
 /** The default order: the option, else `@Entity({ orderBy })`, else only the key. */

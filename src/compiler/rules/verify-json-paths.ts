@@ -5,7 +5,8 @@ import type { ModelDescription } from '../../core/schema/entity-metadata.js';
 import { isPathKey, JSON_TYPES } from '../../core/schema/json-value.js';
 import type { Resource } from '../../core/schema/resource.js';
 import type { RestifyOptions } from '../../decorators/model-options.js';
-import { declaredFilters, parameterNames, resolveDeclaredPath } from '../compile-queries.js';
+import { resolveDeclaredPath } from '../compile-queries.js';
+import { declaredFilters, parameterNames } from '../declared-filters.js';
 import type { FilterPath } from '../compile-queries.js';
 import type { Flaw } from './problems.js';
 

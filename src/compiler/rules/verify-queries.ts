@@ -12,18 +12,14 @@ import type { Resource } from '../../core/schema/resource.js';
 import { PARAMETER_KINDS } from '../../core/contracts/filters.js';
 import type { ThroughOptions } from '../../decorators/model-options.js';
 import {
-  declaredFilters,
-  filterEntries,
-  isList,
   orderEntry,
   orderOperands,
-  parameterNames,
   searchEntry,
-  withNulls,
   plainPaths,
   resolveDeclaredPath,
   resolveFilterPath,
 } from '../compile-queries.js';
+import { declaredFilters, filterEntries, isList, parameterNames, withNulls } from '../declared-filters.js';
 import type { CompiledModel } from '../compile-resources.js';
 import type { CompilerInput, EntityDeclaration } from '../compiler-input.js';
 import type { ResolvedPath } from '../compile-queries.js';
