@@ -48,7 +48,7 @@ function hideConstructors(): void {
 
 /** Node's requests are a class, which cannot initialize an object that exists. */
 function makeRequestsClass(): void {
-  const toString = Reflect.get(Function.prototype, 'toString') as (this: unknown) => string;
+  const toString: (this: unknown) => string = Reflect.get(Function.prototype, 'toString');
   Function.prototype.toString = function (this: unknown) {
     return this === IncomingMessage ? 'class IncomingMessage {}' : toString.call(this);
   };

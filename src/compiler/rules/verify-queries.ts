@@ -103,15 +103,16 @@ function* searchProblems({ draft, resource }: Declared, { abilities }: ModelDesc
     else if (match === 'regex' && !abilities.regex)
       yield unsupportedSearch(where, '$', 'regular expressions');
     else if (match === 'fulltext' && !draft.declaration.options.fullText)
-      yield* unindexedText(where, path, 'fullText' in column && column.fullText === true, abilities);
+      yield* unindexedText(
+        { where, path, isIndexed: 'fullText' in column && column.fullText === true },
+        abilities,
+      );
   }
 }
 
 /** Without the option `fullText`, which has rules of its own. */
 function* unindexedText(
-  where: string,
-  path: string,
-  isIndexed: boolean,
+  { where, path, isIndexed }: { readonly where: string; readonly path: string; readonly isIndexed: boolean },
   { fullText }: ModelDescription['abilities'],
 ): Problems {
   if (fullText === 'none')

@@ -54,6 +54,12 @@ interface BatchTransaction {
 /** Called before each step, to locate a database error. */
 type Turn = (step: PreparableWrite<StepOutcome>, index: number) => void;
 
+interface OneByOne {
+  readonly prepared: readonly PreparedWrite<StepOutcome>[];
+  readonly recorder: WriteRecorder | undefined;
+  readonly turn: Turn;
+}
+
 /**
  * Executes the prepared steps of a batch in its transaction. It yields to the event loop between them, as a database with a
  * synchronous driver does not.
@@ -73,10 +79,28 @@ export async function writeEach(
   for (const [index, row] of written.entries()) recordStep(recorder, plan.steps[index], { outcome: row });
   // Further lookups follow other writes.
   locked.clear();
-  const remaining = written.length === 0 ? steps : [];
+  if (written.length === 0)
+    written.push(...(await writeOneByOne(steps, transaction, { prepared, recorder, turn })));
+  if (recorder) await recorder.end(runner);
+  await runHook(plan.completed, written, { runner, dialect }).catch((error: unknown) => {
+    throw isRestException(error)
+      ? new CompletionError('The last step of a batch failed', { cause: error })
+      : error;
+  });
+  return written;
+}
+
+/** Writes each step by statements of its own, and reports the errors of all of them together. */
+async function writeOneByOne(
+  steps: readonly PreparableWrite<StepOutcome>[],
+  transaction: BatchTransaction,
+  { prepared, recorder, turn }: OneByOne,
+): Promise<readonly Row[]> {
+  const { runner, plan, isTogether } = transaction;
+  const written: Row[] = [];
   const stepErrors: BulkStepError[] = [];
   const dependent = new DependentSteps(plan, transaction);
-  for await (const [index, step] of inSlices(remaining.entries())) {
+  for await (const [index, step] of inSlices(steps.entries())) {
     turn(step, index);
     const isKnown = index === 0 || (isTogether !== false && prepared[index]?.insertable !== undefined);
     const current =
@@ -88,12 +112,6 @@ export async function writeEach(
     stepErrors.push(outcome === MISSING && !plan.skipsMissing ? MISSING : errors);
   }
   throwStepErrors(stepErrors);
-  if (recorder) await recorder.end(runner);
-  await runHook(plan.completed, written, { runner, dialect }).catch((error: unknown) => {
-    throw isRestException(error)
-      ? new CompletionError('The last step of a batch failed', { cause: error })
-      : error;
-  });
   return written;
 }
 
