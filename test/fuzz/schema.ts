@@ -102,7 +102,14 @@ export type LookupName =
 
 /** A row condition by property names, as in grants and filter groups. */
 export type RowsSpec =
-  | { readonly kind: 'where'; readonly path: string; readonly lookup: LookupName; readonly value: Json }
+  | {
+      readonly kind: 'where';
+      readonly path: string;
+      readonly lookup: LookupName;
+      readonly value: Json;
+      /** The column of a join table without an entity, which grants name in place of the field. */
+      readonly column?: string;
+    }
   | { readonly kind: 'and' | 'or'; readonly filters: readonly RowsSpec[] }
   | { readonly kind: 'not'; readonly filter: RowsSpec };
 
@@ -133,7 +140,14 @@ export type PermissionSpec =
       readonly answers: Readonly<
         Record<
           string,
-          { readonly read: AnswerSpec; readonly write: AnswerSpec; readonly trash?: AnswerSpec } | undefined
+          | {
+              readonly read: AnswerSpec;
+              readonly write: AnswerSpec;
+              readonly trash?: AnswerSpec;
+              /** Of DELETE, where it is not `write`. */
+              readonly remove?: AnswerSpec;
+            }
+          | undefined
         >
       >;
       /** The delay of the decision in milliseconds. */
@@ -152,6 +166,8 @@ export interface PaginationSpec {
   readonly maxOffset?: number;
 }
 
+export type NestedVerb = 'create' | 'update' | 'delete';
+
 export type OperationName = 'list' | 'create' | 'retrieve' | 'update' | 'partialUpdate' | 'destroy';
 /** The operations on deleted objects. */
 export type TrashOperationName = 'listDeleted' | 'restore' | 'purge';
@@ -169,6 +185,13 @@ export interface OptionsSpec {
   readonly shape?: boolean;
   readonly expandable?: readonly string[];
   readonly expansionQueries?: boolean;
+  /** Many-to-many relations whose fields have keys. */
+  readonly relatedKeys?: readonly string[];
+  /** One-to-many and reverse one-to-one relations whose objects bodies write, and by which verbs. */
+  readonly nested?: Readonly<Record<string, readonly NestedVerb[]>>;
+  readonly mergePatch?: boolean;
+  /** Lists of which `with=counts` shows the number of objects. */
+  readonly counts?: readonly string[];
   /** Whether lists are read by QUERY. */
   readonly query?: boolean;
   readonly bulk?: {

@@ -5,7 +5,8 @@ import { keyJson } from '../model/state.js';
 import type { State } from '../model/state.js';
 import type { EntitySpec, Json } from '../schema.js';
 import type { Random } from './random.js';
-import { makeRelatedKey } from './requests.js';
+import { keysValue, nestedValue, relatedValue } from './related.js';
+import type { Writing } from './related.js';
 import type { Target } from './requests.js';
 import { keyValue, rightValue, wrongValue } from './values.js';
 
@@ -23,6 +24,11 @@ export function makeBody(
 ): MadeBody | undefined {
   if (random.chance(0.02)) return undefined;
   if (random.chance(0.03)) return oddBody(random);
+  if (isMergePatch(random, asked))
+    return {
+      text: JSON.stringify(makePatch(random, makeObject(random, state, asked), asked.target.entity)),
+      headers: { 'Content-Type': 'application/merge-patch+json' },
+    };
   const body = isMany(random, asked) ? makeList(random, state, asked) : makeObject(random, state, asked);
   const type = random.chance(0.02)
     ? random.pick<Record<string, string>>([
@@ -33,6 +39,33 @@ export function makeBody(
       ])
     : JSON_TYPE;
   return { text: JSON.stringify(body), headers: type };
+}
+
+function isMergePatch(
+  random: Random,
+  { target, method }: { readonly target: Target; readonly method: string },
+): boolean {
+  return random.chance(method === 'PATCH' && target.entity?.options.mergePatch ? 0.4 : 0.01);
+}
+
+/** Its objects for JSON columns are merged. */
+function makePatch(
+  random: Random,
+  body: Readonly<Record<string, Json>>,
+  entity: EntitySpec | undefined,
+): Record<string, Json> {
+  const columns = entity?.columns.filter(({ kind }) => kind === 'json') ?? [];
+  const patches: readonly Json[] = [
+    { a: null, c: 1 },
+    { a: { b: null, x: [1] }, z: null },
+    { a: { b: { c: null, d: '日' } }, bb: 2 },
+    {},
+    { z: 2 },
+    [{ a: null }],
+    7,
+  ];
+  const patched = columns.map(({ name }): [string, Json] => [name, random.pick(patches)]);
+  return { ...body, ...Object.fromEntries(patched) };
 }
 
 function isMany(
@@ -73,7 +106,11 @@ function oddBody(random: Random): MadeBody {
 export function makeObject(
   random: Random,
   state: State,
-  { target, method }: { readonly target: Target; readonly method: string },
+  {
+    target,
+    method,
+    isChild = false,
+  }: { readonly target: Target; readonly method: string; readonly isChild?: boolean },
 ): Record<string, Json> {
   const { entity, through } = target;
   if (!entity) return {};
@@ -84,16 +121,30 @@ export function makeObject(
   const faults = random.chance(0.25) ? 0.3 : 0;
   const row = through || target.key === undefined ? undefined : state.row(entity.name, target.key);
   for (const field of fieldsOf(state, resource)) {
-    if (!field.isWritable && random.chance(0.9)) continue;
-    if (random.chance(method === 'PATCH' ? 0.5 : 0.1)) continue;
+    if (isLeftOut(random, field, { method, isChild })) continue;
     const stored = field.relation?.kind === 'to-one' ? row?.values[field.name] : undefined;
     body[field.name] =
       field.relation && typeof stored === 'string' && random.chance(0.3)
         ? keyJson(state.entity(field.relation.target), stored)
-        : fieldValue(random, state, { field, isWrong: random.chance(faults) });
+        : fieldValue(random, state, {
+            field,
+            writing: { isWrong: random.chance(faults), method, entity, key: row?.key },
+          });
   }
   if (random.chance(0.03)) body.unknown = 1;
   return { ...body, ...upsertValues(random, state, { entity, method }) };
+}
+
+function isLeftOut(
+  random: Random,
+  { isWritable, nested }: FieldView,
+  { method, isChild }: { readonly method: string; readonly isChild: boolean },
+): boolean {
+  return (
+    (!isWritable && random.chance(0.9)) ||
+    random.chance(method === 'PATCH' ? 0.5 : 0.1) ||
+    (nested !== undefined && random.chance(isChild ? 0.95 : 0.4))
+  );
 }
 
 /** The values by which an upsert finds an existing row. */
@@ -112,23 +163,16 @@ function upsertValues(
 function fieldValue(
   random: Random,
   state: State,
-  { field, isWrong }: { readonly field: FieldView; readonly isWrong: boolean },
+  { field, writing }: { readonly field: FieldView; readonly writing: Writing },
 ): Json {
+  const { isWrong } = writing;
   const { column, relation, isKey } = field;
+  if (field.nested) return nestedValue(random, state, { field: field.nested, writing });
+  if (field.keys) return keysValue(random, state, { relation: field.keys, writing });
   const isNullable = column?.nullable === true || (relation?.kind === 'to-one' && relation.nullable);
   if (random.chance(isNullable || isWrong ? 0.2 : 0)) return null;
   if (relation) return relatedValue(random, state, { target: state.entity(relation.target), isWrong });
   if (!column) return null;
   if (isWrong) return wrongValue(random, column);
   return isKey ? keyValue(random, column) : rightValue(random, column);
-}
-
-function relatedValue(
-  random: Random,
-  state: State,
-  { target, isWrong }: { readonly target: EntitySpec; readonly isWrong: boolean },
-): Json {
-  if (isWrong) return random.pick<Json>([999999, true, [], {}, 1.5]);
-  const key = makeRelatedKey(random, state, target);
-  return typeof key === 'number' && random.chance(0.2) ? String(key) : key;
 }

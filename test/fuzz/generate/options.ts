@@ -1,14 +1,19 @@
 import { fieldsOf } from '../model/fields.js';
 import { State } from '../model/state.js';
 import { isPlainKind, isStringKind } from '../model/values.js';
-import { deletionOf, entityNamed } from '../schema.js';
+import { deletionOf, entityNamed, toOnesOf } from '../schema.js';
 import type {
+  AnswerSpec,
   BulkOperationName,
   ColumnSpec,
   EntitySpec,
   LookupName,
+  ManySpec,
+  NestedVerb,
   OptionsSpec,
   PaginationSpec,
+  PermissionSpec,
+  RelationSpec,
   SchemaSpec,
 } from '../schema.js';
 import { makePermissions } from './permissions.js';
@@ -50,6 +55,10 @@ export function optionsFor(
       ...(random.chance(0.35) ? { pagination: paginationFor(random) } : {}),
       ...shapeFor(random, entity, schema),
       ...bulk,
+      ...relatedKeysFor(random, entity, schema),
+      ...nestedFor(random, entity, schema),
+      ...countsFor(random, entity, schema),
+      ...(random.chance(0.4) ? { mergePatch: true } : {}),
       ...(random.chance(0.3) ? { conditional: { require: !('bulk' in bulk) && random.chance(0.3) } } : {}),
       ...(!isProtected && random.chance(0.4) ? { idempotency: { require: random.chance(0.2) } } : {}),
       ...(random.chance(0.12) ? { strict: true } : {}),
@@ -58,7 +67,7 @@ export function optionsFor(
       ...(random.chance(0.1) ? readOnlyFor(entity) : {}),
       ...(deletionOf(entity) ? trashFor(random) : {}),
     },
-    through: throughFor(random, entity),
+    through: throughFor(random, entity, schema),
   };
 }
 
@@ -72,7 +81,7 @@ function trashFor(random: Random): OptionsSpec {
   };
 }
 
-function throughFor(random: Random, entity: EntitySpec): Record<string, OptionsSpec> {
+function throughFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Record<string, OptionsSpec> {
   const owned = entity.relations.filter(
     (relation) =>
       relation.kind === 'many-to-many' &&
@@ -83,12 +92,79 @@ function throughFor(random: Random, entity: EntitySpec): Record<string, OptionsS
   return Object.fromEntries(
     random
       .some(owned, 0.4)
-      .map(({ name }) => [
+      .map(({ name, target }) => [
         name,
-        random.chance(0.5)
+        random.weighted({ pages: 1, 'built-in': 1, own: 1 }) === 'pages'
           ? { pagination: paginationFor(random) }
-          : { permissions: [{ kind: 'built-in' as const, name: 'IsAuthenticatedOrReadOnly' as const }] },
+          : { permissions: [pairPermission(random, entity, entityNamed(schema, target))] },
       ]),
+  );
+}
+
+/** Of pairs without an entity: by rows of the other side's keys, where these are numbers. */
+function pairPermission(random: Random, entity: EntitySpec, target: EntitySpec): PermissionSpec {
+  const isPlain = target.key.columns[0]?.kind === 'int' && target.model !== entity.model;
+  if (!isPlain || random.chance(0.3)) return { kind: 'built-in', name: 'IsAuthenticatedOrReadOnly' };
+  const answer = (): AnswerSpec => {
+    if (random.chance(0.12)) return { kind: 'deny' };
+    const value = Array.from({ length: 4 }, () => random.between(1, 12));
+    const column = `${target.name.toLowerCase()}Id`;
+    const rows = { kind: 'where', path: target.model, lookup: 'in', value, column } as const;
+    return { kind: 'allow', ...(random.chance(0.6) ? { rows } : {}) };
+  };
+  const both = (): { read: AnswerSpec; write: AnswerSpec; remove: AnswerSpec } => ({
+    read: answer(),
+    write: answer(),
+    remove: answer(),
+  });
+  return { kind: 'own', answers: { anonymous: both(), '*': both() } };
+}
+
+/** Relations whose pairs are unique, and made of their keys alone. */
+function relatedKeysFor(random: Random, { relations }: EntitySpec, schema: SchemaSpec): OptionsSpec {
+  const names = random
+    .some(
+      relations.filter(
+        (relation) =>
+          relation.kind === 'many-to-many' && isMadeOfKeys(schema, relation) && !isOtherSide(relation),
+      ),
+      0.6,
+    )
+    .map(({ name }) => name);
+  return names.length > 0 ? { relatedKeys: names } : {};
+}
+
+/** Relations to models of their own; new rows with a random key would not be found. */
+function nestedFor(random: Random, { relations }: EntitySpec, schema: SchemaSpec): OptionsSpec {
+  const found = relations.flatMap((relation): [string, readonly NestedVerb[]][] => {
+    if (relation.kind !== 'to-many' && relation.kind !== 'reverse-one') return [];
+    const target = entityNamed(schema, relation.target);
+    const forward = toOnesOf(target).find(({ name }) => name === relation.forward);
+    if (!target.registered || !forward || forward.on || !random.chance(0.6)) return [];
+    const isRandom = target.key.generated && target.key.columns[0]?.kind === 'uuid';
+    const verbs = (['create', 'update', 'delete'] as const).filter((verb) => !isRandom || verb !== 'create');
+    return [[relation.name, random.chance(0.7) ? verbs : [random.pick(verbs)]]];
+  });
+  return found.length > 0 ? { nested: Object.fromEntries(found) } : {};
+}
+
+function countsFor(random: Random, { relations }: EntitySpec, schema: SchemaSpec): OptionsSpec {
+  const isList = ({ kind, target }: RelationSpec): boolean =>
+    (kind === 'to-many' || kind === 'many-to-many') && entityNamed(schema, target).registered;
+  const names = random.some(relations.filter(isList), 0.5).map(({ name }) => name);
+  return names.length > 0 ? { counts: names } : {};
+}
+
+/** A body that names one pair of an object with itself by both sides of a relation is not sent. */
+function isOtherSide({ owner, target, ownerRelation, name }: ManySpec): boolean {
+  return owner === target && name !== ownerRelation;
+}
+
+function isMadeOfKeys(schema: SchemaSpec, relation: ManySpec): boolean {
+  if (!relation.through) return true;
+  const { uniques, columns } = entityNamed(schema, relation.through.entity);
+  return (
+    uniques.length > 0 && columns.every((column) => column.nullable === true || column.default !== undefined)
   );
 }
 

@@ -35,6 +35,8 @@ export function makeQuery(
   const listed = { state, resource };
   if (resource.options.trash && isRead(method) && random.chance(0.35))
     entries.push(['deleted', random.pick(['only', 'only', 'with', 'with', 'with', '', 'all'])]);
+  if (resource.options.counts && isRead(method) && random.chance(0.3))
+    entries.push(['with', random.pick(['counts', 'counts', 'counts', 'counts', '', 'x', 'counts,x'])]);
   if (isList && isRead(method)) {
     listEntries(random, listed, entries);
     if (random.chance(0.02))

@@ -38,13 +38,36 @@ export function makeSchema(random: Random, number: number, database: string): Sc
   const related = makeEntities(random, family, { app, number, database });
   const actors = makeActors(random, app, related);
   const bare: SchemaSpec = { entities: related, actors };
-  return {
-    actors,
-    entities: related.map((entity) => ({
+  const entities = related.map((entity) => ({
+    ...entity,
+    ...optionsFor(random, entity, { schema: bare, isOpen: family !== 'plain' }),
+  }));
+  return { actors, entities: withoutRequirements(entities) };
+}
+
+/** Models whose objects bodies of other models write may require neither `If-Match` nor a key of a request. */
+function withoutRequirements(entities: readonly EntitySpec[]): EntitySpec[] {
+  const written = new Set(
+    entities.flatMap(({ relations, options }) =>
+      relations.flatMap((relation) => {
+        const isWritten = relation.kind === 'many-to-many' && options.relatedKeys?.includes(relation.name);
+        if (options.nested?.[relation.name]) return [relation.target];
+        return isWritten && relation.through ? [relation.through.entity] : [];
+      }),
+    ),
+  );
+  return entities.map((entity) => {
+    const { conditional, idempotency } = entity.options;
+    if (!written.has(entity.name)) return entity;
+    return {
       ...entity,
-      ...optionsFor(random, entity, { schema: bare, isOpen: family !== 'plain' }),
-    })),
-  };
+      options: {
+        ...entity.options,
+        ...(conditional ? { conditional: { require: false } } : {}),
+        ...(idempotency ? { idempotency: { require: false } } : {}),
+      },
+    };
+  });
 }
 
 function makeEntities(

@@ -112,6 +112,7 @@ function ownAnswer(
   const own = answers[actor?.name ?? 'anonymous'] ?? answers['*'];
   if (own === undefined) return BARE;
   if (operation !== undefined && own.trash) return answerOf(own.trash);
+  if (method === 'DELETE' && own.remove) return answerOf(own.remove);
   return answerOf(SAFE.includes(method) ? own.read : own.write);
 }
 

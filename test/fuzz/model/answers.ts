@@ -1,25 +1,32 @@
 import { hasTrash } from '../schema.js';
-import type { ActorSpec, Json, SchemaSpec, TrashOperationName } from '../schema.js';
-import { bothGrants, bothNames, decideAll, mayName, visibleRows } from './access.js';
+import type { ActorSpec, EntitySpec, Json, SchemaSpec } from '../schema.js';
+import { bothGrants, decideAll, mayName, visibleRows } from './access.js';
+import { admit, readableAfterWrite } from './admit.js';
 import type { Access, Actor, Names } from './access.js';
-import { asObject, parseBody, readBody } from './bodies.js';
-import type { WriteContext, WriteKind } from './bodies.js';
+import { asObject, MERGE_PATCH, parseBody, readBody } from './bodies.js';
+import type { Parsed, WriteContext, WriteKind } from './bodies.js';
+import { refusedChildren, writeChildren, writesChildren } from './nested.js';
+import type { ChildChange } from './nested.js';
 import { checkLength, planChange, planCreate, planItems, planUpsert, rowsOfKeys } from './bulk.js';
 import type { Item } from './bulk.js';
 import { checkConditions, Tags } from './conditional.js';
 import { fitsRows } from './conditions.js';
 import { AmbiguousDeletion, destroy, purge, withDeletion } from './deletions.js';
-import { detailed, forbidden, invalid, notFound, Refusal } from './expected.js';
+import { asksForCounts, countParameters, countsOf } from './counts.js';
+import { detailed, invalid, notFound, Refusal } from './expected.js';
 import type { Expected } from './expected.js';
 import { fieldsOf } from './fields.js';
 import { commonHeaders } from './headers.js';
 import { digestOf, keyOf, KeptAnswers } from './idempotency.js';
 import { learnKey, parsedBody, toldVersion } from './learning.js';
+import type { StoredRows } from './learning.js';
 import { listRows, refuseErrors, refuseUnknownFilters, unknownNames, unknownParameters } from './lists.js';
 import type { ListContext } from './lists.js';
 import { Parameters } from './parameters.js';
 import { changePair, createPair, destroyPair } from './pairs.js';
 import { pageParameters, Pages } from './pages.js';
+import { changesKeys, replayedKeys, writeKeys } from './related-keys.js';
+import type { KeyChange } from './related-keys.js';
 import { represent } from './represent.js';
 import type { Resource } from './resources.js';
 import { routeOf } from './routes.js';
@@ -42,6 +49,7 @@ export interface GivenAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
+  readonly stored?: StoredRows;
 }
 
 /** A response without its headers. */
@@ -51,6 +59,12 @@ export interface Answer {
   readonly headers?: Expected['headers'];
   readonly anyBody?: boolean;
   readonly links?: Expected['links'];
+}
+
+/** What a body writes with a row. */
+interface Below {
+  readonly keys: readonly KeyChange[];
+  readonly children: readonly ChildChange[];
 }
 
 /** An authorized request. */
@@ -73,6 +87,8 @@ export class Model {
   readonly pages = new Pages();
   readonly tags = new Tags();
   private readonly kept = new KeptAnswers();
+  /** The keys of the rows that the last request has written. */
+  private written: readonly string[] = [];
   private readonly actors: ReadonlyMap<string, ActorSpec>;
 
   constructor(
@@ -90,11 +106,13 @@ export class Model {
     // A QUERY is the GET whose query string is its body (contract 27.1).
     if (asked.method === 'QUERY' && route?.allow.includes('QUERY') === true)
       return this.answer({ ...asked, method: 'GET', path: `${path}?${asked.body ?? ''}` }, given);
+    const restore = this.state.snapshot();
     try {
       const answer = this.perform(asked, given, { route, parameters: new Parameters(query) });
       return this.finish(asked, route, answer);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      restore();
       const { expected } = error;
       return {
         ...expected,
@@ -102,6 +120,23 @@ export class Model {
         headers: { ...commonHeaders(route, true), ...expected.headers },
       };
     }
+  }
+
+  /** The entities of which a write may make rows whose keys and versions the response does not show. */
+  unseenEntities(asked: ModelRequest): EntitySpec[] {
+    const route = routeOf(this.state, asked.path.split('?')[0] ?? '');
+    if (!route || !['POST', 'PUT', 'PATCH'].includes(asked.method)) return [];
+    const { entity, options } = route.resource;
+    const pairs = ({ relations, options: { relatedKeys } }: EntitySpec): EntitySpec[] =>
+      relations.flatMap((relation) =>
+        relation.kind === 'many-to-many' && relatedKeys?.includes(relation.name) && relation.through
+          ? [this.state.entity(relation.through.entity)]
+          : [],
+      );
+    const children = entity.relations
+      .filter(({ name }) => options.nested?.[name])
+      .map(({ target }) => this.state.entity(target));
+    return [...new Set([entity, ...children].flatMap(pairs)), ...children];
   }
 
   private finish(asked: ModelRequest, route: Route | undefined, answer: Answer): Expected {
@@ -184,11 +219,13 @@ export class Model {
     const { pagination, conditional } = resource.options;
     refuseDeletedRows(admitted);
     const shape = this.shape(admitted, access.readable);
+    const isCounted = asksForCounts(resource, parameters);
     const listed = this.listed(admitted);
     refuseErrors(unknownParameters(listed, this.knownParameters(resource)));
     refuseUnknownFilters(listed);
     const { rows, order } = listRows(listed);
-    const show = (row: Row): Json => this.shown(admitted, row, { readable: access.readable, shape });
+    const show = (row: Row): Json =>
+      this.shown(admitted, row, { readable: access.readable, shape, isCounted });
     const headers: Expected['headers'] = conditional
       ? { 'cache-control': 'private, no-cache', etag: null }
       : { etag: null };
@@ -214,6 +251,7 @@ export class Model {
       ...deletedParameters({ options }),
       ...(options.filterGroups ? ['filter'] : []),
       ...shapeParameters({ options }),
+      ...countParameters({ options }),
       ...pageParameters(options.pagination),
     ];
   }
@@ -222,13 +260,15 @@ export class Model {
     const { readable } = admitted.access;
     const row = this.object(admitted);
     const shape = this.shape(admitted, readable);
+    const isCounted = asksForCounts(admitted.resource, admitted.parameters);
     refuseDeletedRows(admitted);
-    this.refuseUnknown(admitted, deletedParameters(admitted.resource));
-    if (!shape) this.checkConditions(admitted, row);
+    const others = [...deletedParameters(admitted.resource), ...countParameters(admitted.resource)];
+    this.refuseUnknown(admitted, others);
+    if (!shape && !isCounted) this.checkConditions(admitted, row);
     return {
       status: 200,
-      body: this.shown(admitted, row, { readable, shape }),
-      headers: this.readHeaders(admitted, row, shape),
+      body: this.shown(admitted, row, { readable, shape, isCounted }),
+      headers: this.readHeaders(admitted, row, shape !== undefined || isCounted),
     };
   }
 
@@ -240,9 +280,9 @@ export class Model {
     refuseErrors(unknownNames(parameters, known));
   }
 
-  private readHeaders(admitted: Admitted, row: Row, shape: Shape | undefined): Expected['headers'] {
+  private readHeaders(admitted: Admitted, row: Row, isShaped: boolean): Expected['headers'] {
     if (!admitted.resource.options.conditional) return { etag: null };
-    const etag = shape ? null : this.tag(admitted, row);
+    const etag = isShaped ? null : this.tag(admitted, row);
     return { etag, 'cache-control': 'private, no-cache' };
   }
 
@@ -289,9 +329,9 @@ export class Model {
     const read = decideAll(options.permissions, { entity, actor: admitted.actor, method: 'GET' });
     // It is not specified whether there is an entity tag if GET is forbidden.
     if (read.kind === 'refusal') return {};
-    const written = this.readableAfterWrite(admitted);
+    const written = afterWrite(admitted);
     const shows = (names: Names): string[] =>
-      fieldsOf(this.state, admitted.resource)
+      fieldsOf(this.state, admitted.resource, admitted.actor)
         .filter(({ name, isReadable }) => isReadable && (names === 'all' || names.has(name)))
         .map(({ name }) => name);
     const isSame = shows(read.readable).join() === shows(written).join();
@@ -310,9 +350,16 @@ export class Model {
   private shown(
     { resource, actor }: Admitted,
     row: Row,
-    { readable, shape }: { readonly readable: Names; readonly shape: Shape | undefined },
+    {
+      readable,
+      shape,
+      isCounted,
+    }: { readonly readable: Names; readonly shape: Shape | undefined; readonly isCounted?: boolean },
   ): Json {
-    return represent(resource, row, { state: this.state, readable, actor, shape });
+    const body = represent(resource, row, { state: this.state, readable, actor, shape });
+    return isCounted
+      ? { ...body, counts: countsOf({ state: this.state, actor, readable }, resource, row) }
+      : body;
   }
 
   /** The row of the URL, if the caller may see it. */
@@ -324,29 +371,31 @@ export class Model {
   }
 
   private writing(admitted: Admitted): WriteContext {
-    const { resource, access, actor } = admitted;
-    const shown = this.readableAfterWrite(admitted);
-    return { state: this.state, resource, access, shown, actor, limits: limitsOf(this.place.database) };
+    const { resource, access, actor, given } = admitted;
+    const shown = afterWrite(admitted);
+    const limits = limitsOf(this.place.database);
+    return { state: this.state, resource, access, shown, actor, limits, stored: given.stored };
   }
 
-  private body({ asked }: Admitted): Json {
-    return readBody(asked.body, asked.headers['Content-Type']);
+  private body({ asked }: Admitted, isMergeable = false): Json {
+    const types = ['application/json', ...(isMergeable ? [MERGE_PATCH] : [])];
+    return readBody(asked.body, asked.headers['Content-Type'], types);
   }
 
   private parsed(
     admitted: Admitted,
     body: Json,
-    write: { readonly kind: WriteKind; readonly row?: Row },
-  ): Readonly<Record<string, Json>> {
+    write: { readonly kind: WriteKind; readonly row?: Row; readonly isMerge?: boolean },
+  ): Extract<Parsed, { readonly keys: unknown }> {
     const parsed = parseBody(this.writing(admitted), asObject(body), write);
     if ('errors' in parsed) throw invalid(parsed.errors);
-    return parsed.values;
+    return parsed;
   }
 
   /** A POST, which is executed once per key if the model has idempotency. */
   private post(admitted: Admitted): Answer {
     const { asked, route, actor, resource } = admitted;
-    const shape = this.shape(admitted, this.readableAfterWrite(admitted));
+    const shape = this.shape(admitted, afterWrite(admitted));
     const body = this.body(admitted);
     const { bulk } = resource.options;
     if (!Array.isArray(body) || !bulk) asObject(body);
@@ -356,11 +405,13 @@ export class Model {
     if (key === undefined) return this.create(admitted, body, shape);
     const name = `${route.path} ${actor?.name ?? ''} ${key}`;
     const digest = digestOf(asked.path.split('?')[1] ?? '', body);
-    const replayed = this.kept.replayed(name, digest);
+    const replayed = this.kept.replayed(name, digest, (each, row) =>
+      replayedKeys({ state: this.state, actor }, resource, { body: each, key: row }),
+    );
     if (replayed) return replayed;
     const answer = this.create(admitted, body, shape);
     // A response without a write is not stored (contract 15.7).
-    if (!Array.isArray(body) || body.length > 0) this.kept.keep(name, { digest, answer });
+    if (!Array.isArray(body) || body.length > 0) this.kept.keep(name, { digest, answer, rows: this.written });
     return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': null } };
   }
 
@@ -376,19 +427,21 @@ export class Model {
         headers: { location: null, etag: null },
       };
     }
-    const values = this.parsed(admitted, body, { kind: 'create' });
+    const { values, keys, children } = this.parsed(admitted, body, { kind: 'create' });
     const writing = this.writing(admitted);
     const row =
       resource.through && !resource.through.isMapped
         ? createPair(writing, resource.through, values)
         : this.insert(writing, values, given);
-    return this.created(admitted, row, shape);
+    const written = this.writeBelow(writing, row, { keys, children });
+    return this.created(admitted, written, shape);
   }
 
   private created(admitted: Admitted, row: Row, shape: Shape | undefined): Answer {
+    this.written = [row.key];
     return {
       status: 201,
-      body: this.shown(admitted, row, { readable: this.readableAfterWrite(admitted), shape }),
+      body: this.shown(admitted, row, { readable: afterWrite(admitted), shape }),
       headers: {
         location: this.locationOf(admitted.route, row),
         ...this.writtenHeaders(admitted, row, shape),
@@ -425,7 +478,8 @@ export class Model {
         throw new Refusal({ ...error.expected, bodies: error.expected.bodies.map(at) });
       }
     }
-    const readable = this.readableAfterWrite(admitted);
+    const readable = afterWrite(admitted);
+    this.written = rows.map(({ key }) => key);
     return rows.map((row) =>
       this.shown(admitted, admitted.resource.rows().find((each) => each.key === row.key) ?? row, {
         readable,
@@ -434,19 +488,40 @@ export class Model {
     );
   }
 
-  private writeItem(admitted: Admitted, { values, row }: Item, told: Json): Row {
+  private writeItem(admitted: Admitted, { values, keys, children, row }: Item, told: Json): Row {
     const writing = this.writing(admitted);
     const { resource } = admitted;
     const { through, entity } = resource;
     if (through && !through.isMapped)
       return row ? changePair(writing, through, { row, values }) : createPair(writing, through, values);
-    if (!row) return this.insert(writing, values, { status: 201, headers: {}, text: JSON.stringify(told) });
-    const current = this.state.row(entity.name, row.key) ?? row;
-    return store(
-      writing,
-      changedValues(writing, { row: current, told: toldVersion(told, entity) }, values),
-      current,
-    );
+    const written = row
+      ? this.changeRow(
+          writing,
+          { row: this.state.row(entity.name, row.key) ?? row, told, keys, children },
+          values,
+        )
+      : this.insert(writing, values, { status: 201, headers: {}, text: JSON.stringify(told) });
+    return this.writeBelow(writing, written, { keys, children });
+  }
+
+  /** Writes the pairs and the children of a row, behind it. */
+  private writeBelow(writing: WriteContext, row: Row, { keys, children }: Below): Row {
+    const { through, entity } = writing.resource;
+    if (through && !through.isMapped) return row;
+    writeKeys(writing, row, keys);
+    writeChildren(writing, row, children);
+    return this.state.row(entity.name, row.key) ?? row;
+  }
+
+  /** Changes a row, without its pairs and children. */
+  private changeRow(
+    writing: WriteContext,
+    { row, told, keys, children }: Below & { readonly row: Row; readonly told: Json | undefined },
+    values: Readonly<Record<string, Json>>,
+  ): Row {
+    const isTouched = changesKeys(writing, row, keys) || writesChildren(children);
+    const version = toldVersion(told, writing.resource.entity);
+    return store(writing, changedValues(writing, { row, told: version, isTouched }, values), row);
   }
 
   /** The objects that a bulk PATCH or DELETE selects. */
@@ -470,7 +545,7 @@ export class Model {
   }
 
   private changeMany(admitted: Admitted): Answer {
-    const shape = this.shape(admitted, this.readableAfterWrite(admitted));
+    const shape = this.shape(admitted, afterWrite(admitted));
     const writing = this.writing(admitted);
     const body = this.body(admitted);
     if (Array.isArray(body)) {
@@ -481,10 +556,13 @@ export class Model {
     }
     asObject(body);
     const change = (rows: readonly Row[]): Answer => {
+      const message = 'Objects are not written by a change of several objects.';
+      const refused = refusedChildren(admitted.resource.entity, asObject(body), message);
+      if (Object.keys(refused).length > 0) throw invalid(refused);
       this.parsed(admitted, body, { kind: 'partialUpdate' });
       const items = rows.map((row): Item => {
-        const values = this.parsed(admitted, body, { kind: 'partialUpdate', row });
-        return { kind: 'partialUpdate', values, row };
+        const parsed = this.parsed(admitted, body, { kind: 'partialUpdate', row });
+        return { kind: 'partialUpdate', ...parsed, row };
       });
       try {
         return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
@@ -542,24 +620,27 @@ export class Model {
   }
 
   private change(admitted: Admitted, kind: 'update' | 'partialUpdate'): Answer {
-    const { resource, given } = admitted;
-    const { through, entity } = resource;
+    const { resource, given, asked } = admitted;
+    const { through } = resource;
     const row = this.object(admitted);
     this.checkConditions(admitted, row);
-    const shape = this.shape(admitted, this.readableAfterWrite(admitted));
+    const shape = this.shape(admitted, afterWrite(admitted));
     this.refuseUnknown(admitted);
-    const values = this.parsed(admitted, this.body(admitted), { kind, row });
+    const isMergeable = kind === 'partialUpdate' && resource.options.mergePatch === true;
+    const body = this.body(admitted, isMergeable);
+    const isMerge = isMergeable && asked.headers['Content-Type'] === MERGE_PATCH;
+    const { values, keys, children } = this.parsed(admitted, body, { kind, row, isMerge });
     const writing = this.writing(admitted);
-    const told = toldVersion(parsedBody(given), entity);
     const changed =
       through && !through.isMapped
         ? changePair(writing, through, { row, values })
-        : store(writing, changedValues(writing, { row, told }, values), row);
-    const readable = this.readableAfterWrite(admitted);
+        : this.changeRow(writing, { row, told: parsedBody(given), keys, children }, values);
+    const written = this.writeBelow(writing, changed, { keys, children });
+    const readable = afterWrite(admitted);
     return {
       status: 200,
-      body: this.shown(admitted, changed, { readable, shape }),
-      headers: this.writtenHeaders(admitted, changed, shape),
+      body: this.shown(admitted, written, { readable, shape }),
+      headers: this.writtenHeaders(admitted, written, shape),
     };
   }
 
@@ -580,16 +661,18 @@ export class Model {
     if (key === undefined || this.hasQueryError(admitted, kind)) return this.writeDeleted(admitted, kind);
     const name = `${route.path}${route.key ?? ''} ${kind} ${actor?.name ?? ''} ${key}`;
     const digest = digestOf(asked.path.split('?')[1] ?? '', null);
-    const replayed = this.kept.replayed(name, digest);
+    const replayed = this.kept.replayed(name, digest, (each, row) =>
+      replayedKeys({ state: this.state, actor }, resource, { body: each, key: row }),
+    );
     if (replayed) return replayed;
     const answer = this.writeDeleted(admitted, kind);
-    this.kept.keep(name, { digest, answer });
+    this.kept.keep(name, { digest, answer, rows: [route.key ?? ''] });
     return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': null } };
   }
 
   private hasQueryError(admitted: Admitted, kind: 'restore' | 'purge'): boolean {
     try {
-      if (kind === 'restore') this.shape(admitted, this.readableAfterWrite(admitted));
+      if (kind === 'restore') this.shape(admitted, afterWrite(admitted));
       this.refuseUnknown(admitted);
       return false;
     } catch {
@@ -612,7 +695,7 @@ export class Model {
       purge(this.state, { entity, row }, actor);
       return { status: 204 };
     }
-    const readable = this.readableAfterWrite(admitted);
+    const readable = afterWrite(admitted);
     const shape = this.shape(admitted, readable);
     this.refuseUnknown(admitted);
     const restored = withDeletion({ entity, row }, null);
@@ -622,15 +705,6 @@ export class Model {
       body: this.shown(admitted, restored, { readable, shape }),
       headers: this.writtenHeaders(admitted, restored, shape),
     };
-  }
-
-  /** The fields that are readable by both the grant of the write and that of GET, and the key (contract 8). */
-  private readableAfterWrite({ resource, access, actor }: Admitted): Names {
-    const read = decideAll(resource.options.permissions, { entity: resource.entity, actor, method: 'GET' });
-    const names = read.kind === 'grant' ? bothNames(access.readable, read.readable) : access.readable;
-    return names === 'all'
-      ? 'all'
-      : new Set([...names, ...resource.entity.key.columns.map(({ name }) => name)]);
   }
 }
 
@@ -681,6 +755,10 @@ function refuseDeletedRows({ resource, parameters }: Admitted): void {
     throw invalid({ deleted: [`"${given}" is not a valid choice.`] });
 }
 
+function afterWrite({ resource, access, actor }: Admitted): Names {
+  return readableAfterWrite(resource, access, actor);
+}
+
 interface Caller {
   readonly actor: Actor;
   readonly method: string;
@@ -706,19 +784,6 @@ function reach(
     resource: resource.inTrash(rows),
     access: rows === 'with' ? bothGrants(access, admit(resource, actor, 'GET')) : access,
   };
-}
-
-function admit(resource: Resource, actor: Actor, method: string, operation?: TrashOperationName): Access {
-  const { entity, options } = resource;
-  const access = decideAll(options.permissions, { entity, actor, method, operation });
-  if (access.kind === 'grant') return access;
-  if (access.reason === 'hidden') throw notFound();
-  if (actor) throw forbidden();
-  throw new Refusal({
-    status: 401,
-    bodies: [{ detail: 'Authentication credentials were not provided.' }],
-    headers: { 'www-authenticate': 'Basic realm="api"' },
-  });
 }
 
 function checkAccept(accept: string | undefined): void {

@@ -3,6 +3,9 @@ import { asObject, parseBody } from './bodies.js';
 import type { Parsed, WriteContext, WriteKind } from './bodies.js';
 import { invalid, refuse, Refusal } from './expected.js';
 import type { ErrorFields } from './expected.js';
+import { refusedChildren } from './nested.js';
+import type { ChildChange } from './nested.js';
+import type { KeyChange } from './related-keys.js';
 import { keyOfSegment } from './state.js';
 import type { Row } from './state.js';
 
@@ -10,6 +13,8 @@ import type { Row } from './state.js';
 export interface Item {
   readonly kind: WriteKind;
   readonly values: Readonly<Record<string, Json>>;
+  readonly keys: readonly KeyChange[];
+  readonly children: readonly ChildChange[];
   /** The row to change. */
   readonly row: Row | undefined;
 }
@@ -35,7 +40,7 @@ export function planItems(
     try {
       return plan(context, asObject(each));
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof Refusal) || error.expected.status !== 400) throw error;
       return { errors: (error.expected.bodies[0] ?? {}) as ErrorFields };
     }
   });
@@ -50,7 +55,10 @@ export function planItems(
 function itemOf(parsed: Parsed, kind: WriteKind, row: Row | undefined): Planned {
   return 'errors' in parsed
     ? { errors: parsed.errors }
-    : { errors: {}, item: { kind, values: parsed.values, row } };
+    : {
+        errors: {},
+        item: { kind, values: parsed.values, keys: parsed.keys, children: parsed.children, row },
+      };
 }
 
 export function planCreate(context: WriteContext, body: JsonObject): Planned {
@@ -73,6 +81,12 @@ export function planChange(context: WriteContext, body: JsonObject): Planned {
  * preceding objects: a second object for the same row is not validated further (contract 14.7).
  */
 export function planUpsert(context: WriteContext, body: JsonObject, named: Set<string>): Planned {
+  const refused = refusedChildren(
+    context.resource.entity,
+    body,
+    'Objects are not written by an upsert of the object that has them.',
+  );
+  if (Object.keys(refused).length > 0) return { errors: refused };
   const names = context.resource.options.bulk?.upsert ?? [];
   const create = parseBody(context, body, { kind: 'create' });
   const values = 'errors' in create ? create.others : create.values;

@@ -5,6 +5,8 @@ import { detailed, Refusal } from './expected.js';
 interface Kept {
   readonly digest: string;
   readonly answer: Answer;
+  /** The keys of the written rows. */
+  readonly rows: readonly string[];
 }
 
 /** The stored responses of POSTs with a key (docs/reference/idempotency.md). */
@@ -12,12 +14,19 @@ export class KeptAnswers {
   private readonly kept = new Map<string, Kept>();
 
   /** The stored response of a request with this key; throws if another request has used the key. */
-  replayed(name: string, digest: string): Answer | undefined {
+  replayed(name: string, digest: string, show: (body: Json, key: string) => Json): Answer | undefined {
     const found = this.kept.get(name);
     if (!found) return undefined;
     if (found.digest !== digest)
       throw detailed(422, 'This Idempotency-Key was sent with another request. Send a new one.');
-    return { ...found.answer, headers: { ...found.answer.headers, 'idempotency-replayed': 'true' } };
+    const { answer, rows } = found;
+    const headers = { ...answer.headers, 'idempotency-replayed': 'true' };
+    if (answer.body === undefined) return { ...answer, headers };
+    const shown = (body: Json, index: number): Json => show(body, rows[index] ?? '');
+    const body = Array.isArray(answer.body)
+      ? (answer.body as readonly Json[]).map(shown)
+      : shown(answer.body, 0);
+    return { ...answer, body, headers };
   }
 
   keep(name: string, kept: Kept): void {

@@ -105,7 +105,7 @@ export function unknownParameters(context: ListContext, others: readonly string[
 /** 400 for `<field>__<rest>` that is no filter of a field that the caller may read. The text is another test's. */
 export function refuseUnknownFilters({ state, resource, access, actor, parameters }: ListContext): void {
   const filters = filterNames({ state, actor }, { ...resource, readable: access.readable });
-  const shown = fieldsOf(state, resource)
+  const shown = fieldsOf(state, resource, actor)
     .filter(({ name, isReadable }) => isReadable && (access.readable === 'all' || access.readable.has(name)))
     .map(({ name }) => name);
   const isUnknown = (name: string): boolean =>

@@ -62,7 +62,7 @@ function pairRow(state: State, through: ThroughSide, key: string): Row {
   };
 }
 
-function pairOf({ ownsIt, parentKey }: ThroughSide, key: string): Pair {
+export function pairOf({ ownsIt, parentKey }: ThroughSide, key: string): Pair {
   return ownsIt ? { owner: parentKey, other: key } : { owner: key, other: parentKey };
 }
 

@@ -4,7 +4,6 @@ import { fieldsOf } from './fields.js';
 import type { Readable, ReadContext } from './filters.js';
 import { Parameters } from './parameters.js';
 import { collectionOf, throughOf } from './resources.js';
-import type { State } from './state.js';
 
 type Tree = Map<string, Tree>;
 
@@ -84,7 +83,7 @@ export function shapeOf(sight: ReadContext, resource: Readable, parameters: Para
   const errors: Record<string, Json> = {};
   const chosen = (parameter: string): string[] => {
     const names = options.shape ? namesOf(parameters, parameter) : [];
-    const unknown = names.filter((name) => !hasField(sight.state, resource, name.split('.')[0] ?? ''));
+    const unknown = names.filter((name) => !hasField(sight, resource, name.split('.')[0] ?? ''));
     if (unknown.length > 0)
       errors[parameter] = [...new Set(unknown)].map((name) => `Unknown field "${name}".`);
     return names;
@@ -105,9 +104,9 @@ export function shapeOf(sight: ReadContext, resource: Readable, parameters: Para
   return { shape, errors: options.strict ? errors : {} };
 }
 
-function hasField(state: State, resource: Readable, name: string): boolean {
+function hasField({ state, actor }: ReadContext, resource: Readable, name: string): boolean {
   const { readable } = resource;
-  return fieldsOf(state, resource).some(
+  return fieldsOf(state, resource, actor).some(
     (field) => field.isReadable && field.name === name && (readable === 'all' || readable.has(name)),
   );
 }
@@ -128,7 +127,7 @@ function refusedPaths(
   return shape.expandedNames().flatMap((name): string[] => {
     const path = prefix + name;
     const isOffered = expandable.some((each) => each === path || each.startsWith(`${path}.`));
-    if (!isOffered || !hasField(sight.state, resource, name)) {
+    if (!isOffered || !hasField(sight, resource, name)) {
       shape.withdraw(name);
       return [path];
     }

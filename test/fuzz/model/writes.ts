@@ -37,11 +37,21 @@ function defaultOf(column: { readonly kind: string; readonly default?: Json }): 
  */
 export function changedValues(
   { state, resource: { entity } }: Pick<WriteContext, 'state' | 'resource'>,
-  { row, told }: { readonly row: Row; readonly told: number | undefined },
+  {
+    row,
+    told,
+    isTouched = false,
+  }: {
+    readonly row: Row;
+    readonly told: number | undefined;
+    /** Whether pairs or objects of the body are written, so that the row has another version. */
+    readonly isTouched?: boolean;
+  },
   given: Readonly<Record<string, Json>>,
 ): Readonly<Record<string, Json>> {
   const values = applyHook(state, entity, { values: { ...row.values, ...given }, given });
-  const isChanged = Object.keys(values).some((name) => !sameValue(row.values[name], values[name]));
+  const isChanged =
+    isTouched || Object.keys(values).some((name) => !sameValue(row.values[name], values[name]));
   const column = entity.columns.find(({ kind }) => kind === 'version');
   if (!column) return values;
   const next = Number(row.values[column.name]) + 1;

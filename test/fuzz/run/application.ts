@@ -184,13 +184,20 @@ function registration(entity: EntitySpec): Registration {
 }
 
 function optionsOf(options: OptionsSpec): Record<string, unknown> {
-  const { permissions, pagination, bulk, valuesOnCreate: _, beforeWrite: __, ...others } = options;
+  const { permissions, pagination, bulk, nested, valuesOnCreate: _, beforeWrite: __, ...others } = options;
   return {
     ...others,
     ...(permissions ? { permissions: permissions.map(expressionOf) } : {}),
     ...(pagination ? { pagination: paginationOf(pagination) } : {}),
     ...(bulk ? { bulk } : {}),
+    ...(nested ? { nested: nestedOf(nested) } : {}),
   };
+}
+
+function nestedOf(nested: NonNullable<OptionsSpec['nested']>): Record<string, Record<string, true>> {
+  const verbs = (each: readonly string[]): Record<string, true> =>
+    Object.fromEntries(each.map((verb) => [verb, true as const]));
+  return Object.fromEntries(Object.entries(nested).map(([name, each]) => [name, verbs(each)]));
 }
 
 function paginationOf(spec: PaginationSpec): Pagination {

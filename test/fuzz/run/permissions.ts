@@ -14,7 +14,7 @@ import {
   not,
 } from 'nestjs-restify';
 import type { AccessContext, Grant, Permission, PermissionExpression, Denial } from 'nestjs-restify';
-import type { ActorSpec, AnswerSpec, PermissionSpec } from '../schema.js';
+import type { ActorSpec, AnswerSpec, PermissionSpec, RowsSpec } from '../schema.js';
 
 const CLASSES = {
   AllowAny,
@@ -24,6 +24,8 @@ const CLASSES = {
   ModelPermissions,
   ModelPermissionsOrAnonReadOnly,
 };
+
+const TRASH: ReadonlySet<string> = new Set(['listDeleted', 'restore', 'purge']);
 
 type Own = Extract<PermissionSpec, { kind: 'own' }>;
 
@@ -52,12 +54,22 @@ function permissionClass(spec: Own): PermissionExpression {
       const name = actor === null ? 'anonymous' : (actor as ActorSpec).name;
       const answers = spec.answers[name] ?? spec.answers['*'];
       const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(method);
-      const trash = operation === undefined ? undefined : answers?.trash;
+      const isOfTrash = operation !== undefined && TRASH.has(operation);
+      const special = isOfTrash ? answers?.trash : undefined;
+      const removal = method === 'DELETE' ? answers?.remove : undefined;
       const answer =
-        answers === undefined ? deny() : answered(trash ?? (isRead ? answers.read : answers.write));
+        answers === undefined
+          ? deny()
+          : answered(special ?? removal ?? (isRead ? answers.read : answers.write));
       return spec.delay === undefined ? answer : sleep(spec.delay, answer);
     }
   };
+}
+
+function byColumn(rows: RowsSpec): RowsSpec {
+  if (rows.kind !== 'where' || rows.column === undefined) return rows;
+  const { column, ...where } = rows;
+  return { ...where, path: column };
 }
 
 function answered(answer: AnswerSpec): Grant | Denial {
@@ -65,7 +77,7 @@ function answered(answer: AnswerSpec): Grant | Denial {
     case 'allow': {
       const { rows, readable, writable } = answer;
       return allow({
-        ...(rows ? { rows } : {}),
+        ...(rows ? { rows: byColumn(rows) } : {}),
         ...(readable ? { readable } : {}),
         ...(writable ? { writable } : {}),
       });

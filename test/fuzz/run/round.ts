@@ -8,7 +8,7 @@ import type { SchemaSpec } from '../schema.js';
 import { startApplication } from './application.js';
 import type { FuzzedApplication, Place } from './application.js';
 import { differences } from './compare.js';
-import { rowDifferences } from './rows.js';
+import { rowDifferences, unseenRows } from './rows.js';
 import { Transport } from './transport.js';
 import type { FuzzRequest, FuzzResponse } from './transport.js';
 
@@ -146,7 +146,8 @@ class Client {
 
   private async ask(asked: FuzzRequest): Promise<string[]> {
     const given = await this.send(asked);
-    return differences(given, this.model.answer(asked, given));
+    const stored = await unseenRows(this.surroundings.application.dataSource, this.model, { asked, given });
+    return differences(given, this.model.answer(asked, { ...given, stored }));
   }
 
   private disagreement(found: readonly string[]): Disagreement {
@@ -164,7 +165,8 @@ class Client {
 
 /** Whether the result of a deletion depends on the database: then it is not sent. */
 function isAmbiguous(model: Model, asked: FuzzRequest): boolean {
-  if (asked.method !== 'DELETE' && !/\/purge\/?(?:\?|$)/.test(asked.path)) return false;
+  const isDeletion = asked.method === 'DELETE' || /\/purge\/?(?:\?|$)/.test(asked.path);
+  if (!isDeletion && asked.body?.includes('"delete":') !== true) return false;
   const restore = model.state.snapshot();
   try {
     // Without its key: the model would keep the response.

@@ -1,9 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { deletionOf, toOnesOf } from '../schema.js';
-import type { State } from '../model/state.js';
+import type { Model } from '../model/answers.js';
+import type { StoredRows } from '../model/learning.js';
+import type { Row, State } from '../model/state.js';
 import { keyTextOf } from '../model/state.js';
-import type { EntitySpec, Json } from '../schema.js';
+import type { EntitySpec, Json, ToOneSpec } from '../schema.js';
 import { junctionOf } from './entities.js';
+import type { FuzzRequest, FuzzResponse } from './transport.js';
 
 type Stored = Readonly<Record<string, Json>>;
 
@@ -43,6 +46,33 @@ export async function rowDifferences(dataSource: DataSource, state: State): Prom
     const expected = state.pairs(relation).length;
     if (Number(counted?.count) !== expected)
       found.push(`table ${name} has ${String(counted?.count)} pairs, expected ${expected}`);
+  }
+  return found;
+}
+
+/** The rows that a successful write may have made, whose keys and versions its response does not show. */
+export async function unseenRows(
+  dataSource: DataSource,
+  model: Model,
+  { asked, given }: { readonly asked: FuzzRequest; readonly given: FuzzResponse },
+): Promise<StoredRows> {
+  const found = new Map<string, Row[]>();
+  if (given.status > 201) return found;
+  for (const entity of model.unseenEntities(asked)) {
+    const relations = toOnesOf(entity);
+    const loadRelationIds = relations.length > 0 ? { disableMixedMap: true } : false;
+    const rows = await dataSource.getRepository(entity.name).find({ loadRelationIds, withDeleted: true });
+    const keyOf = (row: Stored, { name, target }: ToOneSpec): [string, Json] => {
+      const text = relatedText(model.state.entity(target), (row[name] ?? null) as Stored | null);
+      return [name, text === 'null' ? null : text];
+    };
+    found.set(
+      entity.name,
+      (rows as Stored[]).map((row) => ({
+        key: keyTextOf(entity, row),
+        values: { ...row, ...Object.fromEntries(relations.map((relation) => keyOf(row, relation))) },
+      })),
+    );
   }
   return found;
 }

@@ -1,11 +1,13 @@
 import { Model } from '../model/answers.js';
+import type { GivenAnswer } from '../model/answers.js';
 import { AmbiguousDeletion } from '../model/deletions.js';
 import type { SchemaSpec } from '../schema.js';
 import { startApplication } from './application.js';
 import type { Place } from './application.js';
 import { differences } from './compare.js';
 import { Transport } from './transport.js';
-import type { FuzzRequest } from './transport.js';
+import type { FuzzRequest, FuzzResponse } from './transport.js';
+import { unseenRows } from './rows.js';
 
 /** The requests of one client, and the difference in the response to the last one. */
 export interface Reproduction {
@@ -60,7 +62,9 @@ async function replay(
   });
   try {
     for (const [index, asked] of requests.entries()) {
-      const found = disagreements(model, asked, await transport.send(asked));
+      const given = await transport.send(asked);
+      const stored = await unseenRows(application.dataSource, model, { asked, given });
+      const found = disagreements(model, asked, { ...given, stored });
       if (found.length > 0) return { requests: requests.slice(0, index + 1), differences: found };
     }
     return undefined;
@@ -74,7 +78,7 @@ async function replay(
 function disagreements(
   model: Model,
   asked: FuzzRequest,
-  given: Awaited<ReturnType<Transport['send']>>,
+  given: FuzzResponse & Pick<GivenAnswer, 'stored'>,
 ): readonly string[] {
   try {
     return differences(given, model.answer(asked, given));
