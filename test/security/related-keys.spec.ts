@@ -25,11 +25,16 @@ class PairGrants implements Permission {
   }
 }
 
+/** The fields that GET shows everybody but admins; undefined for all. Changed by a test. */
+let shown: readonly string[] | undefined;
+
 /** Everybody sees and changes the folders and sheets with its own name, and admins all. */
 class Own implements Permission {
   decide(context: AccessContext): Grant {
     const name = nameOf(context);
-    return name === 'admin' ? allow() : allow({ rows: where('owner', 'in', [name, 'all']) });
+    if (name === 'admin') return allow();
+    const rows = where('owner', 'in', [name, 'all']);
+    return shown && context.method === 'GET' ? allow({ rows, readable: shown }) : allow({ rows });
   }
 }
 
@@ -75,6 +80,7 @@ onEachDatabase('attacks on related keys', (database) => {
   afterAll(() => started.close());
   beforeEach(async () => {
     pairsOf = {};
+    shown = undefined;
     const { dataSource } = started;
     await dataSource.query('DELETE FROM keysafe_pairs');
     for (const entity of [Folder, Sheet])
@@ -134,6 +140,24 @@ onEachDatabase('attacks on related keys', (database) => {
     ];
     // Read-only, as any other field that a grant does not let the caller write.
     expect(attempts.map(({ status }) => status)).toEqual([200, 200, 200, 201, 200, 200]);
+    expect(await stored()).toEqual(BEFORE);
+  });
+
+  test('S7: keys that the object does not show the caller are not written, by every way in', async () => {
+    const { client } = started;
+    shown = ['id', 'owner'];
+    const ann = as('ann');
+    const attempts = [
+      await client.patch(`${FOLDERS}1/`, { sheets: [3] }, ann),
+      await client.patch(`${FOLDERS}1/`, { sheets: { remove: [1] } }, ann),
+      await client.patch(FOLDERS, [{ id: 1, sheets: [3] }], ann),
+      await client.patch(`${FOLDERS}?keys=1`, { sheets: [] }, ann),
+      await client.post(FOLDERS, { id: 9, code: 'z', owner: 'ann', sheets: [3] }, ann),
+      await client.post(`${FOLDERS}?upsert=true`, { id: 8, code: 'a', owner: 'ann', sheets: [3] }, ann),
+      await client.patch(`${SHEETS}3/`, { folders: [1] }, ann),
+    ];
+    expect(attempts.map(({ status }) => status)).toEqual([200, 200, 200, 200, 201, 200, 200]);
+    expect(attempts.map(({ text }) => /sheets|folders/.test(text))).not.toContain(true);
     expect(await stored()).toEqual(BEFORE);
   });
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ColumnSpec, EntitySpec, Json, JsonObject, ToOneSpec } from '../schema.js';
+import type { ColumnSpec, EntitySpec, Json, JsonObject, ManySpec, ToOneSpec } from '../schema.js';
 import { mayName, visibleRows } from './access.js';
 import type { Access, Actor, Names } from './access.js';
 import { decideColumns, isSupplied } from './decide.js';
@@ -209,9 +209,15 @@ function isTaken(context: WriteContext, field: FieldView, kind: WriteKind): bool
   if (!field.isWritable || field.name === resource.through?.parentField) return false;
   if (context.isBelow !== undefined && (field.nested || field.name === context.isBelow)) return false;
   if (field.isKey && kind !== 'create') return false;
-  const write = field.keys && { relation: field.keys, isNew: kind === 'create' };
-  if (write && !writesKeys(context, resource.entity, write)) return false;
+  if (field.keys && !takesKeys(context, field.keys, kind)) return false;
   return access.writable === 'all' || access.writable.has(field.name);
+}
+
+/** Related keys are written by whoever also sees them (contract 24.3). */
+function takesKeys(context: WriteContext, relation: ManySpec, kind: WriteKind): boolean {
+  const { resource, shown } = context;
+  const isSeen = shown === 'all' || shown.has(relation.name);
+  return isSeen && writesKeys(context, resource.entity, { relation, isNew: kind === 'create' });
 }
 
 function parseField(
