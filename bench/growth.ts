@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { DataSource } from 'typeorm';
 import type { DataSourceOptions } from 'typeorm';
+import { documentsOf } from './growth/documents.js';
 import { ENTITIES } from './growth/entities.js';
 import { fillTables } from './growth/fill-tables.js';
 import type { GrowthDatabase } from './growth/fill-tables.js';
@@ -38,9 +39,9 @@ async function withApp<Result>(
 ): Promise<Result> {
   @Module({
     imports: [
-      TypeOrmModule.forRoot({ ...options, entities: ENTITIES, retryAttempts: 0 }),
+      TypeOrmModule.forRoot({ ...options, retryAttempts: 0 }),
       // Its statements after the start would be counted with the first read.
-      RestifyModule.forRoot('rest/v1', { missingIndexRows: false }),
+      RestifyModule.forRoot('rest/v1', { missingIndexRows: false, unknownEntities: 'ignore' }),
     ],
   })
   class GrowthApp {}
@@ -81,8 +82,9 @@ async function measureSize(filled: Filled): Promise<SizeResult> {
   console.error(`${database}: ${size} orders`);
   const place = await openGrowthDatabase(database);
   try {
-    const options = oneConnection(place.options);
-    const filling = new DataSource({ ...options, entities: ENTITIES, synchronize: true });
+    const entities = [...ENTITIES, documentsOf(database)];
+    const options = { ...oneConnection(place.options), entities } as DataSourceOptions;
+    const filling = new DataSource({ ...options, synchronize: true });
     await filling.initialize();
     await fillTables(filling, database, size).finally(() => filling.destroy());
     const costs = new Map<GrowthRead, ReadCost>();

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { documentStatements } from './documents.js';
 import { TENANT } from './entities.js';
 
 export type GrowthDatabase = 'sqlite' | 'postgres' | 'mariadb';
@@ -53,6 +54,10 @@ export async function fillTables(
     `INSERT INTO growth_tagging (order_id, tag_id) SELECT n, ${often(scattered(others, 13))} FROM ${numbers(orders)}`,
     ...indexes,
     ...TABLES.map((table) => `ANALYZE ${name === 'mariadb' ? 'TABLE ' : ''}${table}`),
+    ...documentStatements(name, {
+      numbers: numbers(orders),
+      scattered: (seed) => scattered(orders / 10, seed),
+    }),
     ...(name === 'postgres' ? [`VACUUM ${TABLES.join(', ')}`] : []),
   ])
     await dataSource.query(sql);
@@ -60,7 +65,8 @@ export async function fillTables(
 
 /** Keeps autovacuum away, whose pages would be counted too. Drops the indexes that are not unique, and returns the statements that create them again. */
 async function prepareTables(dataSource: DataSource): Promise<readonly string[]> {
-  for (const table of TABLES) await dataSource.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+  for (const table of [...TABLES, 'growth_document'])
+    await dataSource.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
   const indexes = await dataSource.query<{ name: string; definition: string }[]>(
     `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
      WHERE indrelid::regclass::text IN (${TABLES.map((table) => `'${table}'`).join(', ')}) AND NOT indisunique`,

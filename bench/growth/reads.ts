@@ -1,3 +1,4 @@
+import { documentSql } from './documents.js';
 import { PAGE, TENANT } from './entities.js';
 import { LARGE_ORDER } from './fill-tables.js';
 import type { GrowthDatabase } from './fill-tables.js';
@@ -289,6 +290,20 @@ export const READS: readonly GrowthRead[] = [
     only: ['sqlite'],
     sql: () => `SELECT o.id, o.customer_id FROM growth_order o ${JOIN_CUSTOMER} ORDER BY c.name, o.id`,
     more: (filled) => more.ofPages(filled) + more.ofJoin(filled),
+  },
+  {
+    what: 'filter by a value in JSON',
+    index: 'expression, or generated column',
+    path: '/rest/v1/growth/document/?meta__color=c77',
+    other: { path: '/rest/v1/growth/document/?meta__color=c78' },
+    sql: ({ database }) => documentSql.ofColor(database),
+  },
+  {
+    what: 'ranked search',
+    index: 'full-text',
+    path: '/rest/v1/growth/document/?search=word77&ordering=-rank',
+    other: { path: '/rest/v1/growth/document/?search=word78&ordering=-rank' },
+    sql: ({ database }) => documentSql.ofWord(database),
   },
   {
     what: 'aggregate of the rows of a foreign key',

@@ -37,13 +37,26 @@ interface Refused<Message> {
 
 /** The TypeScript error for options that do not fit the entity: no class has this type, whose text is the message. */
 type Fitting<Options, Entity extends object> =
-  Options extends RestifyOptions<Entity> ? unknown : Misfit<Options, Entity>;
+  Options extends RestifyOptions<Entity>
+    ? [MisfitByPath<Options, Entity>] extends [never]
+      ? unknown
+      : MisfitByPath<Options, Entity>
+    : Misfit<Options, Entity>;
 
 type Misfit<Options, Entity extends object> = {
   [Name in keyof Options & keyof RestifyOptions]: Options[Name] extends RestifyOptions<Entity>[Name]
     ? never
     : MisfitOf<Name, Options[Name], NonNullable<RestifyOptions<Entity>[Name]>>;
 }[keyof Options & keyof RestifyOptions];
+
+/** Paths that begin with a column of JSON are a pattern, beside which TypeScript allows any other name. */
+type MisfitByPath<Options, Entity extends object> = Options extends { readonly filterFields: infer Given }
+  ? Given extends readonly unknown[]
+    ? never
+    : string extends keyof Given
+      ? never
+      : NotOfEntity<'filterFields', UnknownNames<Given, NonNullable<RestifyOptions<Entity>['filterFields']>>>
+  : never;
 
 type MisfitOf<Option extends string, Given, Fit> = Given extends readonly (infer Name extends string)[]
   ? NotOfEntity<Option, Exclude<Name, ItemOf<Fit>>>

@@ -206,7 +206,11 @@ describe('an option of a model that is not of its kind', () => {
       (name) => [{ [name]: 'false' }, `.${name}: "false" is neither true nor false. ${FLAG}`] as const,
     ),
     [{ filterFields: { text: 'exact' } }, `.filterFields.text: "exact" is not a list. ${LOOKUPS}`],
-    [{ filterFields: { text: { exact: true } } }, `.filterFields.text: an object is not a list. ${LOOKUPS}`],
+    [{ filterFields: { text: {} } }, `.filterFields.text.lookups: undefined is not a list. ${LOOKUPS}`],
+    [
+      { filterFields: { text: { lookups: [], exact: true } } },
+      '.filterFields.text.exact: "exact" is not a part of the filters of a path. Known here: "type", "lookups", "column".',
+    ],
     [{ filterFields: { text: [null] } }, `.filterFields.text[0]: null is not a lookup. ${LOOKUPS}`],
     [{ filterFields: { text: null } }, `.filterFields.text: ${NULL}`],
     [{ filters: { busy: null } }, `.filters.busy: ${NULL}`],

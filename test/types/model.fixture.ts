@@ -30,6 +30,7 @@ export class Post {
   secret: string | null;
   created: Date;
   address: Address;
+  meta: object | null;
   question: Question;
   author: Relation<Person>;
   editor: Person | null;

@@ -58,6 +58,12 @@ const CASES: readonly Case[] = [
     wrong: 'filterBackends: [Date]',
   },
   { says: 'a class as serializer', right: 'serializer: ModelSerializer', wrong: 'serializer: FieldFilter' },
+  {
+    says: 'a path into JSON in filterFields',
+    right:
+      "filterFields: { 'meta.size.of.each': { type: 'number', lookups: ['gte'] } }, orderingFields: ['meta.size.of.each']",
+    wrong: "filterFields: { 'meat.size.of.each': { type: 'number', lookups: ['gte'] } }",
+  },
   { says: 'a column in filterFields', right: "filterFields: ['votes']", wrong: "filterFields: ['vote']" },
   {
     says: 'a path over a relation in filterFields',

@@ -15,13 +15,18 @@ export type PropertyOf<Entity> = {
     : Name;
 }[keyof Entity & string];
 
-/** A property, or a dotted path over relations and embedded objects of at most three steps: `question.pub_date`. */
+/**
+ * A property, or a dotted path over relations and embedded objects of at most three steps: `question.pub_date`. Any path begins with a
+ * property whose type has no known members, such as `object`.
+ */
 export type PathOf<Entity, Depth extends readonly unknown[] = [1, 1]> = {
   [Name in PropertyOf<Entity>]:
     | Name
     | (Unwrapped<Entity[Name]> extends Leaf
         ? never
-        : Depth extends readonly [unknown, ...infer Rest]
-          ? `${Name}.${PathOf<Unwrapped<Entity[Name]>, Rest>}`
-          : never);
+        : [keyof Unwrapped<Entity[Name]>] extends [never]
+          ? `${Name}.${string}`
+          : Depth extends readonly [unknown, ...infer Rest]
+            ? `${Name}.${PathOf<Unwrapped<Entity[Name]>, Rest>}`
+            : never);
 }[PropertyOf<Entity>];
