@@ -329,6 +329,32 @@ onEachDatabase('attacks on objects in bodies', (database) => {
     expect(await started.dataSource.getRepository(Box).count()).toBe(2);
   });
 
+  test('S11: a value that an object takes is told only to who may have the parent', async () => {
+    const { client, dataSource } = started;
+    await dataSource.getRepository(Item).update({ id: ids.foreign }, { slug: 'taken' });
+    const ann = as('ann');
+    const item = { text: 'x', slug: 'taken' };
+    const attempts = async (owner: string): Promise<Answer[]> => [
+      await client.post(BOXES, { code: 'n', owner, items: [item] }, ann),
+      await client.post(BOXES, [{ code: 'n', owner, items: [item] }], ann),
+      await client.patch(own(), { owner, items: { create: [item] } }, ann),
+      await client.patch(own(), { owner, items: { update: [{ id: ids.item, slug: 'taken' }] } }, ann),
+      await client.patch(BOXES, [{ id: ids.own, owner, items: { create: [item] } }], ann),
+    ];
+    for (const readers of [{}, { GET: allow() }]) {
+      boxRights = readers;
+      expect((await attempts('bob')).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    }
+    expect((await attempts('all')).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+    // Whether a box has such an item is known only when all of them are written.
+    boxRights = { GET: allow(), POST: allow({ rows: where('items.text', 'exact', 'x') }) };
+    expect(outcome(await client.post(BOXES, { code: 'n', owner: 'bob', items: [item] }, ann))).toEqual([
+      400,
+      { items: [{ slug: ['This field must be unique.'] }] },
+    ]);
+    expect(await stored()).toEqual(BEFORE);
+  });
+
   test('S7: the rows of a grant over the parent are those of the parent as it is stored', async () => {
     const { client } = started;
     itemRights = { ann: { GET: allow(), POST: allow({ rows: where('box.code', 'exact', 'good') }) } };

@@ -2,10 +2,13 @@ import type { EntityMetadata, ObjectLiteral, QueryRunner } from 'typeorm';
 import { PermissionDenied } from '../../../core/errors/http-exceptions.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
 import { conjunction } from '../../../core/query/condition.js';
+import type { Condition } from '../../../core/query/condition.js';
+import { mayMatch } from '../../../core/query/evaluate-condition.js';
 import type { ColumnValue, CreatePlan, StartedPairs, UpdatePlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { ReferencedValues } from '../../../execution/read/key-lookups.js';
 import type { Row } from '../../../core/contracts/serializer.js';
+import { isInvalidInput } from './batch-steps.js';
 import { DroppedRow } from './dropped-rows.js';
 import { convertingValues, rejectHiddenKeys } from './entity-errors.js';
 import { KeyColumns } from './key-columns.js';
@@ -63,8 +66,17 @@ export async function completeWrite(
   { tools, entities, metadata }: Parts,
 ): Promise<Row> {
   const { reader, dialect } = tools;
+  const granted = plan.kind === 'create' ? plan.where : plan.after;
   await writePairs(pairs, identity, { runner, tools });
-  const isAsWritten = await writeChildren(plan, { entity, identity }, { runner, tools });
+  let isAsWritten: boolean;
+  try {
+    isAsWritten = await writeChildren(plan, { entity, identity }, { runner, tools });
+  } catch (error) {
+    const stored = entities.conditionOf(identity);
+    throw isInvalidInput(error) && (await isRefused(granted, { stored, reader, runner }))
+      ? new PermissionDenied()
+      : error;
+  }
   await runHook(plan.hooks.after, entity, { runner, dialect });
   // Nothing that may have changed it has run behind the statement that has returned it.
   if (written && !plan.pairs && isAsWritten && !plan.hooks.after && plan.hiddenKeys.length === 0) {
@@ -73,9 +85,27 @@ export async function completeWrite(
   }
   const stored = entities.conditionOf(identity);
   await rejectHiddenKeys(plan.hiddenKeys, { stored, reader, runner });
-  const where = conjunction([stored, plan.kind === 'create' ? plan.where : plan.after]);
+  const where = conjunction([stored, granted]);
   const row = await convertingValues(plan, metadata, () => reader.retrieveWithin(where, runner));
   if (!row) throw (await reader.retrieveWithin(stored, runner)) ? new PermissionDenied() : new DroppedRow();
   await runHook(plan.completed, [row], { runner, dialect });
   return row;
+}
+
+/** Whether a row may not be had whichever children it will have: what the database rejects in them would reveal rows of others. */
+async function isRefused(
+  granted: Condition,
+  {
+    stored,
+    reader,
+    runner,
+  }: {
+    readonly stored: Condition;
+    readonly reader: Pick<WriterTools['reader'], 'retrieveWithin'>;
+    readonly runner: QueryRunner;
+  },
+): Promise<boolean> {
+  const where = mayMatch(granted, { columns: new Set(), referring: true });
+  if (where.kind === 'always') return false;
+  return !(await reader.retrieveWithin(conjunction([stored, where]), runner));
 }
