@@ -5,6 +5,7 @@ import { SQLITE_AND_POSTGRES } from './databases.js';
 import { ROOT } from './root.js';
 import { CHECKED, DATAUI, JSON_API, KAVO, PAGINATE, PLAIN, RESTIFY, COMMON, only } from './styles.js';
 import type { Style } from './styles.js';
+import { WORKLOADS } from './workloads.js';
 
 export interface Contestant {
   readonly name: string;
@@ -36,6 +37,9 @@ const ONLY_NAMED = { extra: true } as const;
 const LIMIT = { ...ONLY_NAMED, databases: SQLITE_AND_POSTGRES };
 const RIVAL = { ...ONLY_NAMED, rival: true } as const;
 
+/** Expansions and aggregates are written by hand with Nest alone. */
+const WRITTEN_RAW = WORKLOADS.filter((workload) => workload !== 'expanded' && workload !== 'aggregate');
+
 export const CONTESTANTS: readonly Contestant[] = [
   ours('restify-express', RESTIFY),
   ours('restify-fastify', RESTIFY),
@@ -45,7 +49,7 @@ export const CONTESTANTS: readonly Contestant[] = [
   ours('handwritten-fastify', CHECKED, { name: 'handwritten-fastify-existsBy' }),
   traced('restify-express', RESTIFY),
   traced('handwritten', PLAIN),
-  ours('raw', PLAIN),
+  ours('raw', only(PLAIN, WRITTEN_RAW)),
   ours('bare-express', only(PLAIN, COMMON), LIMIT),
   ours('bare-fastify', only(PLAIN, COMMON), LIMIT),
   ours('contract-express', only(RESTIFY, COMMON), LIMIT),

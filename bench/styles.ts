@@ -1,5 +1,5 @@
 import { RANGE_WIDTH } from './rows.js';
-import { lowestOf, writes } from './workloads.js';
+import { EXPANDED_CHOICES, lowestOf, writes } from './workloads.js';
 import type { Order, Workload } from './workloads.js';
 import { bodyOf, changedText, newChoice, targetOf } from './writes.js';
 import type { WriteOrder } from './writes.js';
@@ -48,7 +48,17 @@ function listOf(answer: Json | undefined): readonly Fields[] {
 function rowsOf(answer: Json): readonly Fields[] {
   const [page] = Array.isArray(answer) ? [] : listOf(answer);
   if (page?.results === undefined) return listOf(answer);
-  return listOf(page.results).map((row) => ({ ...row, of: page.count ?? null }));
+  return listOf(page.results).map((row) => ({ ...row, ...keysOfChoices(row), of: page.count ?? null }));
+}
+
+/** Expanded choices, by their keys. */
+function keysOfChoices({ choices }: Fields): Fields {
+  if (!Array.isArray(choices)) return {};
+  return {
+    choices: listOf(choices)
+      .map(({ id }) => String(id))
+      .join(' '),
+  };
 }
 
 function newChoiceWithKey(n: number): object {
@@ -95,6 +105,12 @@ export const RESTIFY: Style = {
         return get(`/rest/v1/blog/post/?page=${n}`);
       case 'page-json':
         return get(`/rest/v1/lab/device/?page=${n}`);
+      case 'expanded':
+        return get(
+          `/rest/v1/polls/question/?page=${n}&expand=choices&choices.ordering=-votes&choices.limit=${EXPANDED_CHOICES}`,
+        );
+      case 'aggregate':
+        return get('/rest/v1/polls/choice/?aggregate=count,sum.votes&group=votes');
       case 'nested':
         return get(`/rest/v1/polls/question/${n}/choices/`);
       case 'through':
@@ -126,6 +142,10 @@ export const PLAIN: Style = {
         return get(`/posts?page=${n}`);
       case 'page-json':
         return get(`/devices?page=${n}`);
+      case 'expanded':
+        return get(`/questions-with-choices?page=${n}`);
+      case 'aggregate':
+        return get('/choices-by-votes');
       case 'nested':
         return get(`/questions/${n}/choices`);
       case 'through':

@@ -32,6 +32,8 @@ export const WORKLOADS = [
   'through',
   'page',
   'page-json',
+  'expanded',
+  'aggregate',
   ...WRITES,
 ] as const;
 export type Workload = (typeof WORKLOADS)[number];
@@ -57,6 +59,8 @@ const RANGE: Readonly<Record<Exclude<Workload, WriteWorkload>, number>> = {
   through: STUDENTS,
   page: POSTS / PAGE_SIZE,
   'page-json': DEVICES / PAGE_SIZE,
+  expanded: QUESTIONS / PAGE_SIZE,
+  aggregate: 1,
 };
 
 /** The part of a number of requests that a workload gets, where each of them takes many times as long as others. */
@@ -125,10 +129,26 @@ export function expectedRows({ workload, n, version }: Order): readonly Row[] {
       return pageOf(n).map((id) => ({ ...postRow(id), ...linksOf(id), of: POSTS }));
     case 'page-json':
       return pageOf(n).map((id) => ({ ...deviceRow(id), of: DEVICES }));
+    case 'expanded':
+      return pageOf(n).map((id) => ({ ...questionRow(id), choices: mostVoted(id), of: QUESTIONS }));
+    case 'aggregate':
+      return upTo(100).map((at) => ({ votes: at - 1, count: choicesWithVotes(at - 1).length }));
     default:
       workload satisfies never;
       return [];
   }
+}
+
+/** How many choices of a question `expanded` asks for. */
+export const EXPANDED_CHOICES = 3;
+
+/** The keys of the choices of a question with the most votes, in this order. */
+function mostVoted(question: number): string {
+  return choicesOf(question)
+    .sort((one, other) => Number(other.votes) - Number(one.votes))
+    .slice(0, EXPANDED_CHOICES)
+    .map(({ id }) => id)
+    .join(' ');
 }
 
 /** The lower end of the range of a request: one of 10,000 different values, most of them small. */

@@ -8,14 +8,25 @@ import {
   ParseIntPipe,
   Query,
 } from '@nestjs/common';
-import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { InjectDataSource, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt } from 'class-validator';
-import { And, Column, Entity, LessThan, MoreThanOrEqual, PrimaryGeneratedColumn, Repository } from 'typeorm';
+import {
+  And,
+  Column,
+  DataSource,
+  Entity,
+  LessThan,
+  MoreThanOrEqual,
+  PrimaryGeneratedColumn,
+  Repository,
+} from 'typeorm';
 import type { ObjectLiteral } from 'typeorm';
 import { JSON_TYPE } from './data-source-options.js';
 import { PAGE_SIZE, pageFrom, withLinks } from './page-of-posts.js';
 import type { Page } from './page-of-posts.js';
+import { Question } from './plain-entities.js';
+import { EXPANDED_CHOICES } from '../workloads.js';
 
 @Entity()
 class Measurement {
@@ -130,9 +141,54 @@ class PageController {
   }
 }
 
+@Injectable()
+class RelatedService {
+  constructor(
+    @InjectRepository(Question) private readonly questions: Repository<Question>,
+    @InjectDataSource() private readonly dataSource: DataSource,
+  ) {}
+
+  /** Each question with the choices that have the most votes, by one statement. */
+  async questionPage(page: number, url: string): Promise<Page> {
+    const found = await pageOf(this.questions, { page, url, write: (row) => ({ ...row, choices: [] }) });
+    const questions = found.results as { id: number; choices: object[] }[];
+    const byId = new Map(questions.map((question) => [question.id, question]));
+    const keys = [...byId.keys()].join(', ');
+    const rows = await this.dataSource.query<{ question_id: number; place: unknown }[]>(
+      `SELECT * FROM (SELECT id, choice_text, votes, note, question_id, row_number() OVER (PARTITION BY question_id ORDER BY votes DESC, id) AS place FROM choice WHERE question_id IN (${keys})) c WHERE place <= ${EXPANDED_CHOICES} ORDER BY question_id, place`,
+    );
+    for (const { place: _, ...choice } of rows) byId.get(choice.question_id)?.choices.push(choice);
+    return found;
+  }
+
+  async votes(): Promise<object[]> {
+    const rows = await this.dataSource.query<{ votes: number; count: unknown; total: unknown }[]>(
+      'SELECT votes, count(*) AS count, sum(votes) AS total FROM choice GROUP BY votes ORDER BY votes',
+    );
+    return rows.map(({ votes, count, total }) => ({
+      ...{ votes, count: Number(count), sum: { votes: Number(total) } },
+    }));
+  }
+}
+
+@Controller()
+class RelatedController {
+  constructor(private readonly related: RelatedService) {}
+
+  @Get('questions-with-choices')
+  questions(@Query('page', ParseIntPipe) page: number, @Headers('host') host: string): Promise<Page> {
+    return this.related.questionPage(page, `http://${host}/questions-with-choices`);
+  }
+
+  @Get('choices-by-votes')
+  votes(): Promise<object[]> {
+    return this.related.votes();
+  }
+}
+
 @Module({
-  imports: [TypeOrmModule.forFeature(PAGE_ENTITIES)],
-  controllers: [PageController],
-  providers: [PageService],
+  imports: [TypeOrmModule.forFeature([...PAGE_ENTITIES, Question])],
+  controllers: [PageController, RelatedController],
+  providers: [PageService, RelatedService],
 })
 export class PageModule {}

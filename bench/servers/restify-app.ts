@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AllowAny, Restify, RestifyModule } from 'nestjs-restify';
+import { AllowAny, PageNumberPagination, Restify, RestifyModule } from 'nestjs-restify';
 import {
   Column,
   Entity,
@@ -16,7 +16,12 @@ import { dataSourceOptions } from './data-source-options.js';
 import { PAGE_ENTITIES } from './restify-pages.js';
 import { HookedController, WRITTEN_ENTITIES } from './restify-writes.js';
 
-@Restify('polls')
+@Restify({
+  app: 'polls',
+  pagination: new PageNumberPagination({ pageSize: 100 }),
+  expandable: ['choices'],
+  expansionQueries: true,
+})
 @Entity()
 export class Question {
   @PrimaryGeneratedColumn()
@@ -32,7 +37,7 @@ export class Question {
   choices: Relation<Choice[]>;
 }
 
-@Restify('polls')
+@Restify({ app: 'polls', aggregate: { group: ['votes'], sum: ['votes'] } })
 @Entity()
 export class Choice {
   @PrimaryGeneratedColumn()
