@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
+import { documentsOf } from '../../bench/growth/documents.js';
 import { ENTITIES } from '../../bench/growth/entities.js';
 import { fillTables } from '../../bench/growth/fill-tables.js';
 import { ReadMeasurement } from '../../bench/growth/measure-reads.js';
@@ -33,7 +34,11 @@ async function openFilled(database: TestDatabase, size: number): Promise<OpenedD
         { type: 'better-sqlite3', database: join(folder, 'growth.sqlite') }
       : opened.options,
   );
-  const dataSource = new DataSource({ ...options, entities: ENTITIES, synchronize: true });
+  const dataSource = new DataSource({
+    ...options,
+    entities: [...ENTITIES, documentsOf(database.name)],
+    synchronize: true,
+  });
   await dataSource.initialize();
   await fillTables(dataSource, database.name, size);
   await dataSource.destroy();
@@ -56,7 +61,7 @@ class GrowthApp {
     const log = filled.database === 'sqlite' && !HAS_COMPILER ? new ReadLog() : undefined;
     const started = await startApp({
       compare: false,
-      entities: ENTITIES,
+      entities: [...ENTITIES, documentsOf(filled.database)],
       database: {
         name: filled.database,
         missing: undefined,
