@@ -129,14 +129,15 @@ test.each([
   '$1',
 ])('the key %s is a literal of the statement', async (key) => {
   restify(Item, { app: 'items', filterFields: { [`meta.${key}`]: ['exact'] } as object, exclude: ['odd'] });
-  const { client, dataSource, close } = await startApp({ entities: [Item] });
+  const started = await startApp({ entities: [Item] });
+  const { client, dataSource } = started;
   await dataSource.query(`INSERT INTO boot_json_item (name, meta, odd, hidden) VALUES ('n', ?, '1', '1')`, [
     JSON.stringify({ [key]: 'v', [`${key} `]: 'w' }),
   ]);
   const name = encodeURIComponent(`meta__${key}`);
   expect((await client.get(`/rest/v1/items/item/?${name}=v`)).json).toHaveLength(1);
   expect((await client.get(`/rest/v1/items/item/?${name}=w`)).json).toHaveLength(0);
-  await close();
+  await started.close();
 });
 
 const POSTGRES = DATABASES.find(({ name, missing }) => name === 'postgres' && missing === undefined);

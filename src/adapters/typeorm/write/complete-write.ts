@@ -11,6 +11,7 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { isInvalidInput } from './batch-steps.js';
 import { DroppedRow } from './dropped-rows.js';
 import { convertingValues, rejectHiddenKeys } from './entity-errors.js';
+import type { StoredRow } from './entity-errors.js';
 import { KeyColumns } from './key-columns.js';
 import type { LoadedEntities } from './loaded-entities.js';
 import { writeChildren, writePairs } from './pair-writes.js';
@@ -93,18 +94,7 @@ export async function completeWrite(
 }
 
 /** Whether a row may not be had whichever children it will have: what the database rejects in them would reveal rows of others. */
-async function isRefused(
-  granted: Condition,
-  {
-    stored,
-    reader,
-    runner,
-  }: {
-    readonly stored: Condition;
-    readonly reader: Pick<WriterTools['reader'], 'retrieveWithin'>;
-    readonly runner: QueryRunner;
-  },
-): Promise<boolean> {
+async function isRefused(granted: Condition, { stored, reader, runner }: StoredRow): Promise<boolean> {
   const where = mayMatch(granted, { columns: new Set(), referring: true });
   if (where.kind === 'always') return false;
   return !(await reader.retrieveWithin(conjunction([stored, where]), runner));

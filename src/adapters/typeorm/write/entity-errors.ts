@@ -84,18 +84,17 @@ export async function storedErrors(
   return row ? errorsOfStored(row) : emptyFieldErrors();
 }
 
+/** Where a written row is read in its transaction. */
+export interface StoredRow {
+  readonly stored: Condition;
+  readonly reader: Pick<WriterTools['reader'], 'retrieveWithin'>;
+  readonly runner: QueryRunner;
+}
+
 /** @throws InvalidInput if the written row has a key of several tables that refers to a hidden row in one of them. */
 export async function rejectHiddenKeys(
   keys: readonly HiddenKey[],
-  {
-    stored,
-    reader,
-    runner,
-  }: {
-    readonly stored: Condition;
-    readonly reader: Pick<WriterTools['reader'], 'retrieveWithin'>;
-    readonly runner: QueryRunner;
-  },
+  { stored, reader, runner }: StoredRow,
 ): Promise<void> {
   const errors = emptyFieldErrors();
   const named = new Set<string>();
