@@ -1,4 +1,4 @@
-// @tags db nest
+// @tags db http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Restify } from 'nestjs-restify';
 import { Column, Entity, PrimaryColumn } from 'typeorm';

@@ -1,4 +1,4 @@
-// @tags db nest
+// @tags db http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { basic } from 'nestjs-restify';
 import { onEachDatabase } from '../support/each-database.js';

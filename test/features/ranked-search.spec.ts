@@ -1,4 +1,4 @@
-// @tags db nest
+// @tags db http nest
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   allow,
@@ -49,6 +49,7 @@ class Author {
   searchFields: ['@title', '@text'],
   fullText: { table: 'rs_article_text' },
   aggregate: { group: ['author'] },
+  query: true,
 })
 @Entity('rs_article')
 class Article {
@@ -117,6 +118,11 @@ const OFFSETS = new LimitOffsetPagination({ pageSize: 2 });
 function harbors(times: number): string {
   const words = Array.from({ length: 12 }, (_, index) => (index < times ? 'harbor' : `filler${index}`));
   return words.join(' ');
+}
+
+/** Those of a QUERY name no parameters. */
+function withoutLinks(json: unknown): unknown {
+  return Array.isArray(json) ? json : { ...(json as object), next: undefined, previous: undefined };
 }
 
 onEachDatabase('a ranked search', (database) => {
@@ -233,6 +239,24 @@ onEachDatabase('a ranked search', (database) => {
     expect(await ask('offsets/v1/rs/article/?search=harbor&ordering=-rank&offset=2&limit=3')).toEqual(
       best.slice(2, 5),
     );
+  });
+
+  test.each([
+    ['rest/v1', 'search=harbor&ordering=-rank'],
+    ['rest/v1', 'search=%22harbor%20lights%22,harbor&ordering=rank'],
+    ['rest/v1', 'search=harbor+five&ordering=-rank,title&author=2'],
+    ['rest/v1', 'search=harbor&aggregate=count&group=author'],
+    ['rest/v1', 'ordering=-rank'],
+    ['pages/v1', 'search=harbor&ordering=-rank&page=2'],
+    ['offsets/v1', 'search=harbor&ordering=-rank&offset=2&limit=3'],
+  ])('QUERY answers as GET: %s %s', async (prefix, parameters) => {
+    const headers = { 'x-role': 'some', 'content-type': 'application/x-www-form-urlencoded' };
+    const path = `/${prefix}/rs/article/`;
+    const got = await started.client.get(`${path}?${parameters}`, { headers });
+    const queried = await started.client.send('QUERY', path, { raw: parameters, headers });
+    expect(queried.status).toBe(got.status);
+    expect(withoutLinks(queried.json)).toEqual(withoutLinks(got.json));
+    if (parameters !== 'ordering=-rank') expect(JSON.stringify(queried.json)).toContain('author');
   });
 
   test('grants of rows and fields hold', async () => {

@@ -1,0 +1,3 @@
+// @tags http
+import './on-fastify.js';
+import '../features/json-paths.spec.js';
