@@ -95,13 +95,13 @@ class MixPost {
   tags: Relation<MixTag[]>;
 }
 
-@Restify({ app: 'mix' })
+@Restify({ app: 'mix', label: 'id' })
 @Entity('mix_tag')
 class MixTag {
   @PrimaryColumn({ type: 'int' }) id: number;
 }
 
-@Restify({ app: 'mix', aggregate: { group: ['tag'], sum: ['weight'] } })
+@Restify({ app: 'mix', aggregate: { group: ['tag'], sum: ['weight'] }, strict: true })
 @Entity('mix_tagging')
 class MixTagging {
   @PrimaryColumn({ type: 'int' }) id: number;
@@ -312,4 +312,11 @@ onEachDatabase('aggregates beside other options', (database) => {
         await dataSource.query(`UPDATE mix_box SET "sizeArea" = 1234567890.1234 WHERE id = 1`);
       }
     });
+
+  // contract 26.2, contract 12.1
+  test('know an empty parameter of what they do not show, in a strict model', async () => {
+    const tagged = '/rest/v1/mix/mixpost/1/tags/?aggregate=count,sum.weight';
+    expect(await get(`${tagged}&with=&unknown=`)).toBe(400);
+    expect(await get(`${tagged}&with=`)).toEqual(await get(tagged));
+  });
 });

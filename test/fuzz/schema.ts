@@ -146,6 +146,8 @@ export type PermissionSpec =
               readonly trash?: AnswerSpec;
               /** Of DELETE, where it is not `write`. */
               readonly remove?: AnswerSpec;
+              /** Of aggregates, where it is not `read`. */
+              readonly aggregate?: AnswerSpec;
             }
           | undefined
         >
@@ -171,7 +173,17 @@ export type NestedVerb = 'create' | 'update' | 'delete';
 export type OperationName = 'list' | 'create' | 'retrieve' | 'update' | 'partialUpdate' | 'destroy';
 /** The operations on deleted objects. */
 export type TrashOperationName = 'listDeleted' | 'restore' | 'purge';
+/** The operations for which a permission is asked by name, beside the method. */
+export type NamedOperation = TrashOperationName | 'aggregate';
 export type BulkOperationName = 'create' | 'partialUpdate' | 'destroy';
+
+export const MEASURE_KINDS = ['sum', 'avg', 'min', 'max'] as const;
+export type MeasureKind = (typeof MEASURE_KINDS)[number];
+
+/** What may be computed of the rows of a list, by paths with dots. */
+export type AggregateSpec = Readonly<Record<'group' | MeasureKind, readonly string[]>> & {
+  readonly minGroup?: number;
+};
 
 /** The options of a model, and those of `through`. */
 export interface OptionsSpec {
@@ -192,6 +204,7 @@ export interface OptionsSpec {
   readonly mergePatch?: boolean;
   /** Lists of which `with=counts` shows the number of objects. */
   readonly counts?: readonly string[];
+  readonly aggregate?: AggregateSpec;
   /** Whether lists are read by QUERY. */
   readonly query?: boolean;
   readonly bulk?: {

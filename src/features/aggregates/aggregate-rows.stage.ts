@@ -63,7 +63,8 @@ export function aggregateRows(adapter: DataAdapter): Stage {
     const parsed = parseAggregates(parameters, resource, granted.aggregates);
     const ordering = parameterName('ordering', resource);
     const rest = withoutNames(parameters, resource);
-    context.setParameters(new Map([...rest].filter(([name]) => name !== ordering)));
+    const done = [ordering, addingParameter(resource)];
+    context.setParameters(new Map([...rest].filter(([name]) => !done.includes(name))));
     const list = await planRowsOf(context);
     const plan: Omit<AggregatePlan, 'limit' | 'offset' | 'counts'> = {
       list,
@@ -96,11 +97,15 @@ export function aggregateRows(adapter: DataAdapter): Stage {
 
 /** Fields of objects are not selected from groups. */
 function rejectShape(parameters: ReadonlyMap<string, string>, resource: Resource): void {
-  const { labelsParameter, counts, shape } = resource;
   const { aggregate } = aggregateNames(resource);
-  for (const name of [...fieldSelectionParameters(shape), labelsParameter ?? counts?.parameter])
+  for (const name of [...fieldSelectionParameters(resource.shape), addingParameter(resource)])
     if (name !== undefined && (parameters.get(name) ?? '') !== '')
       throw InvalidInput.of(name, `Not with "${aggregate}".`);
+}
+
+/** The parameter that adds members to objects, labels or counts. */
+function addingParameter({ labelsParameter, counts }: Resource): string | undefined {
+  return labelsParameter ?? counts?.parameter;
 }
 
 /** What cannot be given exactly is the client's error. */

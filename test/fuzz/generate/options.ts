@@ -16,6 +16,7 @@ import type {
   RelationSpec,
   SchemaSpec,
 } from '../schema.js';
+import { aggregateFor } from './aggregates.js';
 import { makePermissions } from './permissions.js';
 import type { Random } from './random.js';
 
@@ -58,6 +59,7 @@ export function optionsFor(
       ...relatedKeysFor(random, entity, schema),
       ...nestedFor(random, entity, schema),
       ...countsFor(random, entity, schema),
+      ...(random.chance(0.6) ? { aggregate: aggregateFor(random, entity, schema) } : {}),
       ...(random.chance(0.4) ? { mergePatch: true } : {}),
       ...(random.chance(0.3) ? { conditional: { require: !('bulk' in bulk) && random.chance(0.3) } } : {}),
       ...(!isProtected && random.chance(0.4) ? { idempotency: { require: random.chance(0.2) } } : {}),

@@ -38,10 +38,17 @@ function makePermission(random: Random, entity: EntitySpec, schema: SchemaSpec):
 function makeOwn(random: Random, entity: EntitySpec, { actors }: SchemaSpec): PermissionSpec {
   const trash = (): { trash?: AnswerSpec } =>
     deletionOf(entity) && random.chance(0.6) ? { trash: makeAnswer(random, entity) } : {};
-  const both = (): { read: AnswerSpec; write: AnswerSpec; trash?: AnswerSpec; remove?: AnswerSpec } => ({
+  const both = (): {
+    read: AnswerSpec;
+    write: AnswerSpec;
+    trash?: AnswerSpec;
+    remove?: AnswerSpec;
+    aggregate?: AnswerSpec;
+  } => ({
     read: makeAnswer(random, entity),
     write: makeAnswer(random, entity),
     ...(random.chance(0.3) ? { remove: makeAnswer(random, entity) } : {}),
+    ...(random.chance(0.3) ? { aggregate: makeAnswer(random, entity) } : {}),
     ...trash(),
   });
   const same = (): { read: AnswerSpec; write: AnswerSpec; trash?: AnswerSpec } => {

@@ -9,12 +9,13 @@ import type { Row, State } from '../model/state.js';
 import { isStringKind } from '../model/values.js';
 import { relationNamed } from '../schema.js';
 import type { LookupName } from '../schema.js';
+import { aggregateEntries } from './aggregates.js';
 import type { Random } from './random.js';
 import { makeRelatedKey } from './requests.js';
 import type { Target } from './requests.js';
 import { rightValue, textValue } from './values.js';
 
-type Entries = [string, string][];
+export type Entries = [string, string][];
 
 /** The state, and the requested list. */
 export interface Listed {
@@ -33,23 +34,41 @@ export function makeQuery(
   if (!resource) return '';
   const entries: Entries = [];
   const listed = { state, resource };
-  if (resource.options.trash && isRead(method) && random.chance(0.35))
-    entries.push(['deleted', random.pick(['only', 'only', 'with', 'with', 'with', '', 'all'])]);
-  if (resource.options.counts && isRead(method) && random.chance(0.3))
-    entries.push(['with', random.pick(['counts', 'counts', 'counts', 'counts', '', 'x', 'counts,x'])]);
-  if (isList && isRead(method)) {
-    listEntries(random, listed, entries);
-    if (random.chance(0.02))
-      entries.push([
-        `${random.pick(fieldsOf(state, resource)).name}__${random.pick(['gtee', 'x', ''])}`,
-        '1',
-      ]);
-    pageEntries(random, model, { resource, path: target.path, entries });
-  }
+  if (isRead(method)) addedEntries(random, resource, entries);
+  const isAggregate =
+    isList && isRead(method) && resource.options.aggregate !== undefined && random.chance(0.5);
+  if (isList && isRead(method))
+    readEntries(random, model, { listed, path: target.path, entries, isAggregate });
   if (isList && method !== 'GET') bulkEntries(random, listed, { method, entries });
-  if (method !== 'DELETE') shapeEntries(random, listed, entries);
+  if (method !== 'DELETE' && (!isAggregate || random.chance(0.04))) shapeEntries(random, listed, entries);
   if (!resource.options.strict || !isList || isRead(method)) unknownEntries(random, entries);
   return queryText(entries);
+}
+
+/** What reads of lists and objects show beside. */
+function addedEntries(random: Random, { options }: Resource, entries: Entries): void {
+  if (options.trash && random.chance(0.35))
+    entries.push(['deleted', random.pick(['only', 'only', 'with', 'with', 'with', '', 'all'])]);
+  if (options.counts && random.chance(0.3))
+    entries.push(['with', random.pick(['counts', 'counts', 'counts', 'counts', '', 'x', 'counts,x'])]);
+}
+
+interface Reading {
+  readonly listed: Listed;
+  readonly path: string;
+  readonly entries: Entries;
+  readonly isAggregate: boolean;
+}
+
+/** The parameters of a list, or of aggregates of its rows. */
+function readEntries(random: Random, model: Model, { listed, path, entries, isAggregate }: Reading): void {
+  const { state, resource } = listed;
+  listEntries(random, listed, entries);
+  if (random.chance(0.02))
+    entries.push([`${random.pick(fieldsOf(state, resource)).name}__${random.pick(['gtee', 'x', ''])}`, '1']);
+  pageEntries(random, model, { resource, path, entries });
+  if (isAggregate) aggregateEntries(random, model, { resource, path, entries });
+  else if (random.chance(0.01)) entries.push([random.pick(['group', 'tz', 'having.count__gt']), '1']);
 }
 
 function isRead(method: string): boolean {

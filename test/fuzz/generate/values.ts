@@ -33,6 +33,9 @@ const RIGHT: Readonly<Record<ColumnKind, readonly Json[]>> = {
     '2022-10-02 11:23:28+02:00',
     '2020-01-01T00:00',
     '2021-06-30t23:59:59.5-01:30',
+    // The clock of Berlin is 02:30 in both.
+    '2024-10-27T00:30:00Z',
+    '2024-10-27T01:30:00Z',
   ],
   uuid: ['0f8fad5b-d9cb-469f-a165-70867728950e', '7C9E6679-7425-40DE-944B-E07FC1F90AE7'],
   enum: ['high', 'low', 'mid'],

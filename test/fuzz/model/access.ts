@@ -2,6 +2,7 @@ import type {
   ActorSpec,
   AnswerSpec,
   EntitySpec,
+  NamedOperation,
   PermissionSpec,
   RowsSpec,
   TrashOperationName,
@@ -33,8 +34,8 @@ export interface Question {
   readonly entity: EntitySpec;
   readonly actor: Actor;
   readonly method: string;
-  /** What is done with deleted objects; `method` is then GET, PATCH or DELETE (contract 23.4). */
-  readonly operation?: TrashOperationName | undefined;
+  /** What is done with deleted objects; `method` is then GET, PATCH or DELETE (contract 23.4). Of aggregates it is GET (contract 26.11). */
+  readonly operation?: NamedOperation | undefined;
 }
 
 const FULL: Access = { kind: 'grant', rows: undefined, readable: 'all', writable: 'all' };
@@ -67,7 +68,7 @@ export function decide(permission: PermissionSpec, question: Question): Access |
 
 function holdsBuiltIn(name: string, question: Question): boolean {
   const { actor } = question;
-  const isSafe = SAFE.includes(question.method) && question.operation === undefined;
+  const isSafe = SAFE.includes(question.method) && !isOfTrash(question.operation);
   switch (name) {
     case 'AllowAny':
       return true;
@@ -82,6 +83,10 @@ function holdsBuiltIn(name: string, question: Question): boolean {
     default:
       return actor === null ? isSafe : holdsRight(question, actor);
   }
+}
+
+function isOfTrash(operation: NamedOperation | undefined): operation is TrashOperationName {
+  return operation !== undefined && operation !== 'aggregate';
 }
 
 const RIGHTS: Readonly<Record<string, string>> = {
@@ -101,7 +106,7 @@ const TRASH_RIGHTS: Readonly<Record<TrashOperationName, string>> = {
 
 function holdsRight({ entity, method, operation }: Question, actor: ActorSpec): boolean {
   if (method === 'OPTIONS') return true;
-  const right = operation ? TRASH_RIGHTS[operation] : RIGHTS[method];
+  const right = isOfTrash(operation) ? TRASH_RIGHTS[operation] : RIGHTS[method];
   return right !== undefined && actor.permissions.includes(`${entity.app}.${right}_${entity.model}`);
 }
 
@@ -111,7 +116,8 @@ function ownAnswer(
 ): Access | Refused {
   const own = answers[actor?.name ?? 'anonymous'] ?? answers['*'];
   if (own === undefined) return BARE;
-  if (operation !== undefined && own.trash) return answerOf(own.trash);
+  if (isOfTrash(operation) && own.trash) return answerOf(own.trash);
+  if (operation === 'aggregate' && own.aggregate) return answerOf(own.aggregate);
   if (method === 'DELETE' && own.remove) return answerOf(own.remove);
   return answerOf(SAFE.includes(method) ? own.read : own.write);
 }

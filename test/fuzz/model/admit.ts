@@ -1,4 +1,4 @@
-import type { TrashOperationName } from '../schema.js';
+import type { NamedOperation } from '../schema.js';
 import { bothNames, decideAll } from './access.js';
 import type { Access, Actor, Names } from './access.js';
 import { forbidden, notFound, Refusal } from './expected.js';
@@ -9,7 +9,7 @@ export function admit(
   { entity, options }: Resource,
   actor: Actor,
   method: string,
-  operation?: TrashOperationName,
+  operation?: NamedOperation,
 ): Access {
   const access = decideAll(options.permissions, { entity, actor, method, operation });
   if (access.kind === 'grant') return access;

@@ -3,6 +3,7 @@ import type { ActorSpec, EntitySpec, Json, SchemaSpec } from '../schema.js';
 import { bothGrants, decideAll, mayName, visibleRows } from './access.js';
 import { admit, readableAfterWrite } from './admit.js';
 import type { Access, Actor, Names } from './access.js';
+import { Aggregates, asksForAggregates, isAggregateName, refuseGroups } from './aggregates.js';
 import { asObject, MERGE_PATCH, parseBody, readBody } from './bodies.js';
 import type { Parsed, WriteContext, WriteKind } from './bodies.js';
 import { refusedChildren, writeChildren, writesChildren } from './nested.js';
@@ -20,7 +21,14 @@ import { commonHeaders } from './headers.js';
 import { digestOf, keyOf, KeptAnswers } from './idempotency.js';
 import { learnKey, parsedBody, toldVersion } from './learning.js';
 import type { StoredRows } from './learning.js';
-import { listRows, refuseErrors, refuseUnknownFilters, unknownNames, unknownParameters } from './lists.js';
+import {
+  listRows,
+  narrowedRows,
+  refuseErrors,
+  refuseUnknownFilters,
+  unknownNames,
+  unknownParameters,
+} from './lists.js';
 import type { ListContext } from './lists.js';
 import { Parameters } from './parameters.js';
 import { changePair, createPair, destroyPair } from './pairs.js';
@@ -217,6 +225,8 @@ export class Model {
   private list(admitted: Admitted): Answer {
     const { resource, access, parameters, route, given } = admitted;
     const { pagination, conditional } = resource.options;
+    if (asksForAggregates(resource, parameters)) return this.aggregate(admitted);
+    refuseGroups(resource, parameters);
     refuseDeletedRows(admitted);
     const shape = this.shape(admitted, access.readable);
     const isCounted = asksForCounts(resource, parameters);
@@ -235,6 +245,38 @@ export class Model {
     const url = `${this.place.origin}${route.path}`;
     const answer = this.pages.answer(
       { resource, rows, order, context, parameters, url, given, show },
+      pagination,
+    );
+    return { ...answer, headers: { ...headers, ...answer.headers } };
+  }
+
+  /** The groups of the rows of a list (contract 26). */
+  private aggregate(admitted: Admitted): Answer {
+    const { resource, access, parameters, route, given, actor } = admitted;
+    const { pagination, conditional } = resource.options;
+    refuseDeletedRows(admitted);
+    const others = [...plainShapeParameters(resource), ...countParameters(resource)];
+    const refused = others.find((name) => (parameters.listed(name) ?? '') !== '');
+    if (refused !== undefined) throw invalid({ [refused]: ['Not with "aggregate".'] });
+    const sight = { state: this.state, actor };
+    const aggregates = new Aggregates(sight, { ...resource, readable: access.readable }, parameters);
+    const listed = this.listed(admitted);
+    const own = parameters.names.filter((name) => isAggregateName(name.replace(/\[\]$/, '')));
+    refuseErrors(unknownParameters(listed, [...this.knownParameters(resource), ...own]));
+    refuseUnknownFilters(listed);
+    const { groups, isOmitted } = aggregates.groupsOf(narrowedRows(listed));
+    const headers: Expected['headers'] = {
+      etag: null,
+      'x-groups-omitted': isOmitted ? 'true' : null,
+      ...(conditional ? { 'cache-control': 'private, no-cache' } : {}),
+    };
+    const show = aggregates.show.bind(aggregates);
+    if (!pagination) return { status: 200, body: groups.map(show), headers };
+    const asked = [...own, 'ordering'].map((name) => [name, parameters.listed(name) ?? '']);
+    const url = `${this.place.origin}${route.path}`;
+    const answer = this.pages.answerGroups(
+      { rows: groups, parameters, url, given, show },
+      JSON.stringify(asked.sort()),
       pagination,
     );
     return { ...answer, headers: { ...headers, ...answer.headers } };
@@ -732,10 +774,13 @@ function shapeParameters({ options }: Pick<Resource, 'options'>): string[] {
     ? expandable.flatMap((path) => path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.')))
     : [];
   return [
-    ...(options.shape ? ['fields', 'omit'] : []),
-    ...(options.expandable ? ['expand'] : []),
+    ...plainShapeParameters({ options }),
     ...paths.flatMap((path) => ['limit', 'ordering', 'search'].map((name) => `${path}.${name}`)),
   ];
+}
+
+function plainShapeParameters({ options }: Pick<Resource, 'options'>): string[] {
+  return [...(options.shape ? ['fields', 'omit'] : []), ...(options.expandable ? ['expand'] : [])];
 }
 
 /** Entity tags are unique for one object only (RFC 9110, 8.8.3). */
@@ -776,13 +821,16 @@ function reach(
     const asked = isRead ? 'GET' : { restore: 'PATCH', purge: 'DELETE' }[kind];
     return { resource, access: admit(resource, actor, asked, isRead ? 'listDeleted' : kind) };
   }
-  const rows = deletedParameters(resource).length > 0 && isRead ? parameters.last('deleted') : undefined;
+  if (!isRead) return { resource, access: admit(resource, actor, method) };
+  const rows = deletedParameters(resource).length > 0 ? parameters.last('deleted') : undefined;
+  const isList = kind !== 'object' && kind !== 'through-detail';
+  const operation = isList && asksForAggregates(resource, parameters) ? 'aggregate' : undefined;
   if ((rows !== 'only' && rows !== 'with') || !resource.inTrash)
-    return { resource, access: admit(resource, actor, method) };
+    return { resource, access: admit(resource, actor, 'GET', operation) };
   const access = admit(resource, actor, 'GET', 'listDeleted');
   return {
     resource: resource.inTrash(rows),
-    access: rows === 'with' ? bothGrants(access, admit(resource, actor, 'GET')) : access,
+    access: rows === 'with' ? bothGrants(access, admit(resource, actor, 'GET', operation)) : access,
   };
 }
 

@@ -9,6 +9,8 @@ export interface Expected {
   readonly detail?: RegExp;
   /** Instead of bodies: any body. */
   readonly anyBody?: boolean;
+  /** Instead of bodies: the names under which there are errors, whose texts another test compares. */
+  readonly errorNames?: readonly string[];
   /** Expected links of the header `Link` by relation type; there may be others. */
   readonly links?: Readonly<Record<string, string>>;
   /** Exact values, patterns, or null for a header that must be absent. */
@@ -34,6 +36,11 @@ export function detailed(status: number, detail: string): Refusal {
 
 export function invalid(fields: ErrorFields): Refusal {
   return refuse(400, fields);
+}
+
+/** 400 with errors under these names. */
+export function invalidNames(names: readonly string[]): Refusal {
+  return new Refusal({ status: 400, bodies: [], errorNames: names });
 }
 
 export const NOT_FOUND = 'Not found.';

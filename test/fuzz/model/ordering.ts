@@ -90,7 +90,8 @@ function compareNullable(
   return compareValues(one, other, kind);
 }
 
-function valueAt(
+/** The value of a path over forward relations: null where the caller does not see a related object. */
+export function valueAt(
   sight: ReadContext,
   { entity, row }: { readonly entity: EntitySpec; readonly row: Row | undefined },
   path: readonly string[],

@@ -9,16 +9,26 @@ import type { Resource } from './resources.js';
 import type { Row } from './state.js';
 
 /** An ordered list, and the parameters of its pages. */
-export interface Paged {
-  readonly resource: Resource;
-  readonly rows: readonly Row[];
-  readonly order: readonly OrderTerm[];
-  readonly context: OrderContext;
+export interface Paged<Item> {
+  readonly rows: readonly Item[];
   readonly parameters: Parameters;
   /** The absolute URL of the list, without parameters. */
   readonly url: string;
   readonly given: GivenAnswer;
-  show(row: Row): Json;
+  readonly show: (item: Item) => Json;
+}
+
+export interface PagedRows extends Paged<Row> {
+  readonly resource: Resource;
+  readonly order: readonly OrderTerm[];
+  readonly context: OrderContext;
+}
+
+/** The position of a cursor among the groups of an aggregate, and the parameters of its request. */
+interface GroupPosition {
+  readonly list: string;
+  readonly offset: number;
+  readonly entries: Parameters['entries'];
 }
 
 /** The position of a cursor: before or after a row with these values. */
@@ -30,26 +40,48 @@ interface Position {
   readonly isIncluded: boolean;
 }
 
+type Links = Pick<Paged<unknown>, 'url' | 'parameters'>;
 type Changes = Readonly<Record<string, string | null>>;
 
 /** The pages of lists (docs/reference/pagination.md). The position of an encrypted cursor is recorded when a response contains it. */
 export class Pages {
   readonly cursors = new Map<string, Position>();
+  readonly groupCursors = new Map<string, GroupPosition>();
 
-  answer(paged: Paged, spec: PaginationSpec): Answer {
-    switch (spec.kind) {
-      case 'number':
-        return this.byNumber(paged, spec);
-      case 'offset':
-        return this.byOffset(paged, spec);
-      case 'cursor':
-        return this.byCursor(paged, spec);
-      default:
-        return spec.kind satisfies never;
-    }
+  answer(paged: PagedRows, spec: PaginationSpec): Answer {
+    return spec.kind === 'cursor' ? this.byCursor(paged, spec) : this.byWindow(paged, spec);
   }
 
-  private byNumber(paged: Paged, spec: PaginationSpec): Answer {
+  /** A page of groups; `asked` identifies the aggregate, in which alone its cursors are valid (contract 26.9). */
+  answerGroups<Group>(paged: Paged<Group>, asked: string, spec: PaginationSpec): Answer {
+    return spec.kind === 'cursor' ? this.groupsByCursor(paged, asked, spec) : this.byWindow(paged, spec);
+  }
+
+  private byWindow<Item>(paged: Paged<Item>, spec: PaginationSpec): Answer {
+    return spec.kind === 'number' ? this.byNumber(paged, spec) : this.byOffset(paged, spec);
+  }
+
+  private groupsByCursor<Group>(paged: Paged<Group>, asked: string, spec: PaginationSpec): Answer {
+    const size = sizeOf(paged.parameters, 'page_size', spec);
+    const list = `${paged.url} ${asked}`;
+    const text = paged.parameters.last('cursor') ?? '';
+    const position = this.groupCursors.get(text);
+    if (text !== '' && position?.list !== list) throw detailed(404, 'Invalid cursor');
+    const offset = position?.offset ?? 0;
+    const told = (name: 'next' | 'previous', at: number): Json => {
+      const cursor = toldCursor(paged.given, name);
+      if (cursor === undefined) return 'a link with a cursor';
+      const entries = paged.parameters.entries.filter(([each]) => each !== 'cursor');
+      this.groupCursors.set(cursor, { list, offset: at, entries });
+      return linkTo(paged, { cursor });
+    };
+    const next = offset + size < paged.rows.length ? told('next', offset + size) : null;
+    const previous = offset > 0 ? told('previous', Math.max(0, offset - size)) : null;
+    const results = paged.rows.slice(offset, offset + size).map((each) => paged.show(each));
+    return { status: 200, body: { next, previous, results } };
+  }
+
+  private byNumber<Item>(paged: Paged<Item>, spec: PaginationSpec): Answer {
     const size = sizeOf(paged.parameters, 'page_size', spec);
     const pages = Math.max(1, Math.ceil(paged.rows.length / size));
     const asked = paged.parameters.last('page') ?? '';
@@ -65,7 +97,7 @@ export class Pages {
     });
   }
 
-  private byOffset(paged: Paged, spec: PaginationSpec): Answer {
+  private byOffset<Item>(paged: Paged<Item>, spec: PaginationSpec): Answer {
     const size = sizeOf(paged.parameters, 'limit', spec);
     const offset = wholeNumber(paged.parameters, 'offset') ?? 0;
     const maxOffset = spec.maxOffset ?? 10_000;
@@ -83,7 +115,7 @@ export class Pages {
     });
   }
 
-  private byCursor(paged: Paged, spec: PaginationSpec): Answer {
+  private byCursor(paged: PagedRows, spec: PaginationSpec): Answer {
     const size = sizeOf(paged.parameters, 'page_size', spec);
     const list = `${paged.url} ${JSON.stringify(totalOrder(paged))}`;
     const text = paged.parameters.last('cursor') ?? '';
@@ -108,18 +140,24 @@ export class Pages {
   }
 
   /** The link of the response, if it is one of this list with a cursor. */
-  private learn(paged: Paged, name: 'next' | 'previous', position: Position): Json {
-    const body = parsedBody(paged.given) as Readonly<Record<string, Json | undefined>> | undefined;
-    const told = body?.[name];
-    const cursor = typeof told === 'string' ? new URL(told).searchParams.get('cursor') : null;
-    if (cursor === null || cursor === '') return 'a link with a cursor';
+  private learn(paged: PagedRows, name: 'next' | 'previous', position: Position): Json {
+    const cursor = toldCursor(paged.given, name);
+    if (cursor === undefined) return 'a link with a cursor';
     this.cursors.set(cursor, position);
     return linkTo(paged, { cursor });
   }
 }
 
+/** The cursor of a link in the response. */
+function toldCursor(given: GivenAnswer, name: 'next' | 'previous'): string | undefined {
+  const body = parsedBody(given) as Readonly<Record<string, Json | undefined>> | undefined;
+  const told = body?.[name];
+  const cursor = typeof told === 'string' ? new URL(told).searchParams.get('cursor') : null;
+  return cursor === null || cursor === '' ? undefined : cursor;
+}
+
 /** The order with the key as the last term, in the direction of the one before, unless the order already contains it. */
-function totalOrder({ order, resource }: Paged): readonly OrderTerm[] {
+function totalOrder({ order, resource }: PagedRows): readonly OrderTerm[] {
   const ties = resource.entity.key.columns
     .map(({ name }): OrderTerm => ({ path: [name], isDescending: order.at(-1)?.isDescending === true }))
     .filter(({ path }) => !order.some((term) => term.path.join('.') === path.join('.')));
@@ -127,7 +165,7 @@ function totalOrder({ order, resource }: Paged): readonly OrderTerm[] {
 }
 
 function window(
-  { resource, rows, order, context }: Paged,
+  { resource, rows, order, context }: PagedRows,
   position: Position | undefined,
   size: number,
 ): { readonly rows: readonly Row[]; readonly before: boolean; readonly after: boolean } {
@@ -148,7 +186,11 @@ interface Window {
   readonly previous: Changes | undefined;
 }
 
-function windowAnswer(paged: Paged, spec: PaginationSpec, { offset, size, next, previous }: Window): Answer {
+function windowAnswer<Item>(
+  paged: Paged<Item>,
+  spec: PaginationSpec,
+  { offset, size, next, previous }: Window,
+): Answer {
   const results = paged.rows.slice(offset, offset + size).map((row) => paged.show(row));
   if (spec.style === 'headers') {
     const counted = isCounted(spec) ? String(paged.rows.length) : null;
@@ -168,11 +210,11 @@ function isCounted({ count, style }: PaginationSpec): boolean {
   return count === undefined ? style === 'envelope' : count === 'exact';
 }
 
-function linked(paged: Paged, name: string, changes: Changes | undefined): Record<string, string> {
+function linked(paged: Links, name: string, changes: Changes | undefined): Record<string, string> {
   return changes ? { [name]: linkTo(paged, changes) } : {};
 }
 
-function linkTo({ url, parameters }: Paged, changes: Changes): string {
+function linkTo({ url, parameters }: Links, changes: Changes): string {
   const kept = parameters.entries.filter(([name]) => !(name in changes));
   const added = Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null);
   const query = new URLSearchParams(

@@ -56,6 +56,7 @@ const DELETION = /"gone":"(?:@\d+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)"/g;
 function bodyDifference(given: FuzzResponse, expected: Expected): string | undefined {
   if (expected.anyBody) return undefined;
   const shown = given.text === '' ? 'no body' : `body ${given.text}`;
+  if (expected.errorNames) return namesDifference(given, expected.errorNames);
   if (expected.detail) return detailDifference(given, expected.detail);
   const canonical = (value: Json): string =>
     JSON.stringify(expected.status >= 400 ? sorted(value) : withSortedLinks(value)).replaceAll(
@@ -70,6 +71,12 @@ function bodyDifference(given: FuzzResponse, expected: Expected): string | undef
 }
 
 /** HEAD has no body to compare. */
+function namesDifference({ text }: FuzzResponse, expected: readonly string[]): string | undefined {
+  const names = text === '' ? undefined : Object.keys(parsed(text) ?? {});
+  const fits = names === undefined || [...names].sort().join() === [...expected].sort().join();
+  return fits ? undefined : `body ${text}, expected errors of ${expected.join(', ')}`;
+}
+
 function detailDifference({ text }: FuzzResponse, expected: RegExp): string | undefined {
   const detail = (parsed(text) as { detail?: Json } | null | undefined)?.detail;
   const fits = typeof detail === 'string' && expected.test(detail);

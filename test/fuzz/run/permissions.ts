@@ -57,10 +57,11 @@ function permissionClass(spec: Own): PermissionExpression {
       const isOfTrash = operation !== undefined && TRASH.has(operation);
       const special = isOfTrash ? answers?.trash : undefined;
       const removal = method === 'DELETE' ? answers?.remove : undefined;
+      const aggregate = operation === 'aggregate' ? answers?.aggregate : undefined;
       const answer =
         answers === undefined
           ? deny()
-          : answered(special ?? removal ?? (isRead ? answers.read : answers.write));
+          : answered(special ?? removal ?? aggregate ?? (isRead ? answers.read : answers.write));
       return spec.delay === undefined ? answer : sleep(spec.delay, answer);
     }
   };
