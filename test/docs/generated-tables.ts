@@ -1,8 +1,13 @@
 import { readLanes, writeLanes } from './lane-tables.js';
 import { defaultsOfModels, modelOptions, prefixOptions } from './option-tables.js';
+import { messagesWithoutExample } from './start-messages.js';
 
-/** The tables of documents that are generated from the source, by the name in the comment before them: their rows, the head first. */
-const TABLES: Readonly<Record<string, Readonly<Record<string, () => readonly (readonly string[])[]>>>> = {
+/** The rows of a table, the head first, from the text of its document without its generated tables. */
+type Rows = (text: string) => readonly (readonly string[])[];
+
+/** The tables of documents that are generated from the source, by the name in the comment before them. */
+const TABLES: Readonly<Record<string, Readonly<Record<string, Rows>>>> = {
+  'docs/reference/errors-at-start.md': { 'messages without example': messagesWithoutExample },
   'docs/reference/performance.md': { 'lanes of reads': readLanes, 'lanes of writes': writeLanes },
   'docs/reference/declaring.md': { 'options of models': modelOptions },
   'docs/reference/configuration.md': {
@@ -18,10 +23,11 @@ export const DOCUMENTS_WITH_TABLES = Object.keys(TABLES);
 
 /** The document with its tables as the source has them. */
 export function withTables(path: string, text: string): string {
+  const written = text.replace(GENERATED, '');
   return text.replace(GENERATED, (_, begin: string, name: string, end: string) => {
     const rows = TABLES[path]?.[name];
     if (!rows) throw new Error(`No table of ${path} is named "${name}"`);
-    return `${begin}\n${toTable(rows())}\n\n${end}`;
+    return `${begin}\n${toTable(rows(written))}\n\n${end}`;
   });
 }
 
