@@ -14,7 +14,7 @@ import type { GrowthDatabase } from './growth/fill-tables.js';
 import { OTHERS, ReadMeasurement } from './growth/measure-reads.js';
 import type { ReadCost } from './growth/measure-reads.js';
 import { openGrowthDatabase } from './growth/open-database.js';
-import { oneConnection, readCounter } from './growth/read-counter.js';
+import { oneConnection, readCounters } from './growth/read-counter.js';
 import { READS } from './growth/reads.js';
 import type { Filled, GrowthRead } from './growth/reads.js';
 import { machineLine } from './machine.js';
@@ -24,19 +24,19 @@ import { startNest } from './servers/start-nest.js';
 
 const DATABASES = ['postgres', 'mariadb', 'sqlite'] as const;
 
-/** The costs of each read at one size, and the reads that cost more after others. */
+/** The costs of each read at one size in one unit, and the reads that cost more after others. */
 interface SizeResult {
   readonly costs: ReadonlyMap<GrowthRead, ReadCost>;
   readonly dependent: readonly string[];
   readonly unit: string;
 }
 
-/** Calls `work` with an application of one connection on a filled database. */
-async function withApp<Result>(
+/** Calls `work` with an application of one connection on a filled database, for each unit that can be counted. */
+async function withApp(
   options: DataSourceOptions,
   filled: Filled,
-  work: (measurement: ReadMeasurement, unit: string) => Promise<Result>,
-): Promise<Result> {
+  work: (measurement: ReadMeasurement, unit: string) => Promise<void>,
+): Promise<void> {
   @Module({
     imports: [
       TypeOrmModule.forRoot({ ...options, retryAttempts: 0 }),
@@ -48,10 +48,10 @@ async function withApp<Result>(
   const { app, server } = await startNest(GrowthApp, 'fastify');
   try {
     const dataSource = app.get(DataSource);
-    const counter = readCounter(filled.database, dataSource);
     const { port } = server.address() as AddressInfo;
     const get = (path: string): Promise<unknown> => readBody(port, path);
-    return await work(new ReadMeasurement(filled, { dataSource, counter, get }), counter.unit);
+    for (const counter of readCounters(filled.database, dataSource))
+      await work(new ReadMeasurement(filled, { dataSource, counter, get }), counter.unit);
   } finally {
     await app.close();
   }
@@ -77,7 +77,7 @@ function readBody(port: number, path: string): Promise<unknown> {
   });
 }
 
-async function measureSize(filled: Filled): Promise<SizeResult> {
+async function measureSize(filled: Filled): Promise<readonly SizeResult[]> {
   const { database, size } = filled;
   console.error(`${database}: ${size} orders`);
   const place = await openGrowthDatabase(database);
@@ -87,27 +87,30 @@ async function measureSize(filled: Filled): Promise<SizeResult> {
     const filling = new DataSource({ ...options, synchronize: true });
     await filling.initialize();
     await fillTables(filling, database, size).finally(() => filling.destroy());
-    const costs = new Map<GrowthRead, ReadCost>();
-    const dependent: string[] = [];
-    const repeat = async (measurement: ReadMeasurement, isReversed: boolean): Promise<void> => {
+    const results: SizeResult[] = [];
+    const repeat = async (measurement: ReadMeasurement, isReversed: boolean): Promise<readonly string[]> => {
+      const dependent: string[] = [];
       for (const read of READS.filter(({ other }) => other)) {
         const requests = [{ ...read, ...read.other }, read] as const;
         const [others, request] = isReversed ? [requests[1], requests[0]] : requests;
         const { before, after } = await measurement.repeatAfter(others, request, otherRequests);
         if (after > before) dependent.push(`${read.what}: ${before}, then ${after}`);
       }
+      return dependent;
     };
-    const unit = await withApp(options, filled, async (measurement, counted) => {
+    await withApp(options, filled, async (measurement, unit) => {
+      const costs = new Map<GrowthRead, ReadCost>();
       for (const read of READS.filter(({ only }) => only?.includes(database) !== false)) {
         const found = await measurement.compareWithSql(read);
         costs.set(read, found);
-        console.error(`  ${read.what}: ${found.cost} / ${found.byHand}`);
+        console.error(`  ${read.what}: ${found.cost} / ${found.byHand} ${unit}`);
       }
-      await repeat(measurement, false);
-      return counted;
+      results.push({ costs, dependent: await repeat(measurement, false), unit });
     });
-    await withApp(options, filled, (measurement) => repeat(measurement, true));
-    return { costs, dependent, unit };
+    await withApp(options, filled, async (measurement, unit) => {
+      results.push({ costs: new Map(), dependent: await repeat(measurement, true), unit });
+    });
+    return results;
   } finally {
     await place.drop();
   }
@@ -134,21 +137,22 @@ const { values } = parseArgs({
 const databases: readonly GrowthDatabase[] = chooseFrom(DATABASES, values.database, 'database');
 const otherRequests = positive(values.others, 'others');
 const sizes = values.sizes.split(',').map((size) => positive(size, 'sizes'));
-const results = new Map<GrowthDatabase, SizeResult[]>();
-for (const database of databases) {
-  const found: SizeResult[] = [];
-  for (const size of sizes) found.push(await measureSize({ database, size }));
-  results.set(database, found);
-}
+/** By the database and the unit. */
+const results = new Map<string, SizeResult[]>();
+for (const database of databases)
+  for (const size of sizes)
+    for (const found of await measureSize({ database, size })) {
+      const column = `${database}: ${found.unit}`;
+      results.set(column, [...(results.get(column) ?? []), found]);
+    }
 const all = [...results.values()];
 const rows = READS.map((read) => [read.what, read.index, ...all.map((found) => cellOf(read, found))]);
-const head = databases.map((database) => `${database}: ${results.get(database)?.[0]?.unit ?? ''}`);
 const dependent = all.flat().flatMap((each) => each.dependent);
 const isAbove = all.flat().some(({ costs }) => [...costs.values()].some(({ cost, limit }) => cost > limit));
 const report = [
   machineLine(false),
   `${sizes.map((size) => size.toLocaleString('en')).join(', ')} orders. What a read costs / what SQL by hand costs.`,
-  table(['read', 'index', ...head], rows),
+  table(['read', 'index', ...results.keys()], rows),
   `More after ${otherRequests} other requests on the same connection: ${dependent.length === 0 ? 'none' : dependent.join('; ')}.`,
 ].join('\n\n');
 console.log(report);

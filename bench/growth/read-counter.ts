@@ -7,8 +7,8 @@ import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { GrowthDatabase } from './fill-tables.js';
 
 /**
- * What reads cost, whatever the machine does beside it: the pages of tables and indexes that PostgreSQL looks up, in memory or
- * not, the rows that MariaDB reads, the steps of SQLite's virtual machine. It counts the only connection of a data source.
+ * What reads cost, whatever the machine does beside it: the pages of tables and indexes that PostgreSQL and SQLite look up, in memory
+ * or not, the rows that MariaDB reads, the steps of SQLite's virtual machine. It counts the only connection of a data source.
  */
 export interface ReadCounter {
   readonly unit: 'pages' | 'rows' | 'steps' | 'scans';
@@ -23,15 +23,15 @@ export function oneConnection(options: DataSourceOptions): DataSourceOptions {
   return { ...options, ...extra, poolSize: 1 } as DataSourceOptions;
 }
 
-/** @throws if SQLite's counter cannot be compiled. */
-export function readCounter(name: GrowthDatabase, dataSource: DataSource): ReadCounter {
+/** @throws if SQLite's counters cannot be compiled. */
+export function readCounters(name: GrowthDatabase, dataSource: DataSource): readonly ReadCounter[] {
   switch (name) {
     case 'postgres':
-      return new PostgresCounter(dataSource);
+      return [new PostgresCounter(dataSource)];
     case 'mariadb':
-      return new MariadbCounter(dataSource);
+      return [new MariadbCounter(dataSource)];
     case 'sqlite':
-      return new SqliteCounter(dataSource);
+      return sqliteCounters(dataSource);
     default:
       return name satisfies never;
   }
@@ -83,7 +83,7 @@ class MariadbCounter implements ReadCounter {
   }
 }
 
-/** better-sqlite3 reports no counters: a function of SQL does, in an extension of SQLite. */
+/** better-sqlite3 reports no counters: functions of SQL do, in an extension of SQLite. */
 const EXTENSION = `
 #include "sqlite3ext.h"
 SQLITE_EXTENSION_INIT1
@@ -94,11 +94,19 @@ static int add_steps(unsigned kind, void *total, void *statement, void *time) {
 static void steps(sqlite3_context *context, int count, sqlite3_value **values) {
   sqlite3_result_int64(context, *(sqlite3_int64 *)sqlite3_user_data(context));
 }
+static void pages(sqlite3_context *context, int count, sqlite3_value **values) {
+  int hits, misses, highest;
+  sqlite3 *db = sqlite3_context_db_handle(context);
+  sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_HIT, &hits, &highest, 0);
+  sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_MISS, &misses, &highest, 0);
+  sqlite3_result_int64(context, (sqlite3_int64)hits + misses);
+}
 int sqlite3_counter_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
   SQLITE_EXTENSION_INIT2(api);
   sqlite3_int64 *total = sqlite3_malloc(sizeof(sqlite3_int64));
   *total = 0;
   sqlite3_trace_v2(db, SQLITE_TRACE_PROFILE, add_steps, total);
+  sqlite3_create_function_v2(db, "pages", 0, SQLITE_UTF8, 0, pages, 0, 0, 0);
   return sqlite3_create_function_v2(db, "steps", 0, SQLITE_UTF8, total, steps, 0, 0, sqlite3_free);
 }
 `;
@@ -106,37 +114,43 @@ int sqlite3_counter_init(sqlite3 *db, char **error, const sqlite3_api_routines *
 /** The part of better-sqlite3 that is used. */
 interface SqliteConnection {
   loadExtension(path: string, entryPoint: string): unknown;
-  prepare(sql: string): { get(): { readonly steps: number } };
+  prepare(sql: string): { get(): { readonly total: number } };
 }
 
-/** The steps of SQLite's virtual machine, of statements that have ended. */
+function sqliteCounters({ driver }: DataSource): readonly ReadCounter[] {
+  const { databaseConnection } = driver as unknown as { readonly databaseConnection: SqliteConnection };
+  const folder = mkdtempSync(join(tmpdir(), 'restify-counter-'));
+  try {
+    databaseConnection.loadExtension(compileExtension(folder), 'sqlite3_counter_init');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return [new SqliteCounter('steps', databaseConnection), new SqliteCounter('pages', databaseConnection)];
+}
+
+/** The steps of SQLite's virtual machine, or the pages that its pager looks up, of statements that have ended. */
 class SqliteCounter implements ReadCounter {
-  readonly unit = 'steps';
   private before = 0;
-  private readonly total: { get(): { readonly steps: number } };
-  /** The steps of reading the total. */
+  private readonly total: { get(): { readonly total: number } };
+  /** What reading the total costs. */
   private readonly own: number;
 
-  constructor({ driver }: DataSource) {
-    const { databaseConnection } = driver as unknown as { readonly databaseConnection: SqliteConnection };
-    const folder = mkdtempSync(join(tmpdir(), 'restify-counter-'));
-    try {
-      databaseConnection.loadExtension(compileExtension(folder), 'sqlite3_counter_init');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-    this.total = databaseConnection.prepare('SELECT steps() AS steps');
-    this.own = this.total.get().steps;
-    this.own = this.total.get().steps - this.own;
+  constructor(
+    readonly unit: 'pages' | 'steps',
+    connection: SqliteConnection,
+  ) {
+    this.total = connection.prepare(`SELECT ${unit}() AS total`);
+    this.own = this.total.get().total;
+    this.own = this.total.get().total - this.own;
   }
 
   reset(): Promise<void> {
-    this.before = this.total.get().steps + this.own;
+    this.before = this.total.get().total + this.own;
     return Promise.resolve();
   }
 
   read(): Promise<number> {
-    return Promise.resolve(this.total.get().steps - this.before);
+    return Promise.resolve(this.total.get().total - this.before);
   }
 }
 
