@@ -100,6 +100,13 @@ export type LookupName =
   | 'isnull'
   | 'ne';
 
+/** The types of values in columns of JSON. */
+export type JsonType = 'string' | 'number' | 'boolean' | 'string[]';
+
+/** The lookups of a path; of one into a column of JSON with the type of the value there, by default `string`. */
+export type FilterSpec =
+  readonly LookupName[] | { readonly type: JsonType; readonly lookups: readonly LookupName[] };
+
 /** A row condition by property names, as in grants and filter groups. */
 export type RowsSpec =
   | {
@@ -188,7 +195,7 @@ export type AggregateSpec = Readonly<Record<'group' | MeasureKind, readonly stri
 /** The options of a model, and those of `through`. */
 export interface OptionsSpec {
   readonly permissions?: readonly PermissionSpec[];
-  readonly filterFields?: Readonly<Record<string, readonly LookupName[]>>;
+  readonly filterFields?: Readonly<Record<string, FilterSpec>>;
   readonly filterGroups?: boolean;
   readonly searchFields?: readonly string[];
   readonly orderingFields?: readonly string[];

@@ -1,4 +1,5 @@
 import { fieldsOf } from '../model/fields.js';
+import { jsonTypeAt } from '../model/json-paths.js';
 import { State } from '../model/state.js';
 import { isPlainKind, isStringKind } from '../model/values.js';
 import { deletionOf, entityNamed, toOnesOf } from '../schema.js';
@@ -7,6 +8,8 @@ import type {
   BulkOperationName,
   ColumnSpec,
   EntitySpec,
+  FilterSpec,
+  JsonType,
   LookupName,
   ManySpec,
   NestedVerb,
@@ -37,6 +40,21 @@ const TEXT: readonly LookupName[] = [
   'lte',
 ];
 const FEW: readonly LookupName[] = ['exact', 'in', 'ne', 'isnull'];
+
+/** Keys in columns of JSON that some of the values there have, in some with a value of another type. */
+const JSON_PATHS: readonly (readonly [string, JsonType])[] = [
+  ['a', 'string'],
+  ['n', 'number'],
+  ['b', 'boolean'],
+  ['t', 'string[]'],
+  ['a.b', 'boolean'],
+];
+const LOOKUPS_OF_TYPES: Readonly<Record<JsonType, readonly LookupName[]>> = {
+  string: TEXT,
+  number: ORDERED,
+  boolean: FEW,
+  'string[]': ['contains', 'isnull'],
+};
 
 /** Options of an entity, and of its plain junctions; without permissions if it is open. */
 export function optionsFor(
@@ -188,43 +206,61 @@ function queriesFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Opt
   const names = columns.map(({ name }) => name);
   const filters = random.chance(0.6) ? { filterFields: filtersFor(random, entity, schema) } : {};
   const search = random.some(texts, 0.7).map((name) => `${random.pick(['', '^', '='])}${name}`);
-  const ordering = random.some(names, 0.5).map((name) => `${random.pick(['', '-'])}${name}`);
+  const paths = random.some(orderedPaths(entity, schema, filters.filterFields ?? {}), 0.7);
+  const orderingFields = [...random.some(names, 0.8), ...paths];
+  const own = paths.filter((path) => entity.columns.some(({ name }) => path.startsWith(`${name}.`)));
+  const ordering = random.some([...names, ...own], 0.5).map((name) => `${random.pick(['', '-'])}${name}`);
   return {
     ...filters,
     ...('filterFields' in filters && random.chance(0.5) ? { filterGroups: true } : {}),
     ...(search.length > 0 && random.chance(0.4) ? { searchFields: search } : {}),
-    ...(random.chance(0.3) ? { orderingFields: random.some(names, 0.8) } : {}),
+    ...(random.chance(paths.length > 0 ? 0.7 : 0.3) ? { orderingFields } : {}),
     ...(ordering.length > 0 && random.chance(0.3) ? { ordering } : {}),
   };
 }
 
-function filtersFor(
-  random: Random,
+/** The paths into columns of JSON by which rows have an order; over forward relations, too. */
+function orderedPaths(
   entity: EntitySpec,
   schema: SchemaSpec,
-): Record<string, readonly LookupName[]> {
-  const filters: Record<string, readonly LookupName[]> = {};
-  const add = (path: string, lookups: readonly LookupName[]): void => {
+  filters: Readonly<Record<string, FilterSpec>>,
+): string[] {
+  const state = new State(schema, 'sqlite');
+  return Object.keys(filters).filter((dotted) => {
+    const path = dotted.split('.');
+    const relation = entity.relations.find(({ name }) => name === path[0]);
+    const type = jsonTypeAt(state, { entity, path, filters });
+    return type !== undefined && type !== 'string[]' && (!relation || relation.kind === 'to-one');
+  });
+}
+
+function filtersFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Record<string, FilterSpec> {
+  const filters: Record<string, FilterSpec> = {};
+  const add = (path: string, lookups: readonly LookupName[], type?: JsonType): void => {
     const chosen = random.some(lookups, 0.6);
-    if (chosen.length > 0) filters[path] = chosen;
+    if (chosen.length === 0) return;
+    filters[path] = type && (type !== 'string' || random.chance(0.5)) ? { type, lookups: chosen } : chosen;
+  };
+  const addColumn = (path: string, column: ColumnSpec): void => {
+    if (isPlainKind(column.kind)) add(path, lookupsOf(column));
+    if (column.kind !== 'json') return;
+    for (const [keys, type] of random.some(JSON_PATHS, 0.6))
+      add(`${path}.${keys}`, LOOKUPS_OF_TYPES[type], type);
   };
   for (const column of [...entity.key.columns, ...entity.columns])
-    if (isPlainKind(column.kind) && random.chance(0.8)) add(column.name, lookupsOf(column));
+    if (random.chance(0.8)) addColumn(column.name, column);
   for (const relation of entity.relations) {
     const target = entityNamed(schema, relation.target);
     if (!target.registered || relation.kind === 'reverse-one') continue;
     const isSingle = target.key.columns.length === 1;
     if (isSingle) add(relation.name, FEW);
     for (const column of random.some(target.columns, 0.4))
-      if (isPlainKind(column.kind)) add(`${relation.name}.${column.name}`, lookupsOf(column));
+      addColumn(`${relation.name}.${column.name}`, column);
   }
   return withOne(filters, entity);
 }
 
-function withOne(
-  filters: Record<string, readonly LookupName[]>,
-  { key }: EntitySpec,
-): Record<string, readonly LookupName[]> {
+function withOne(filters: Record<string, FilterSpec>, { key }: EntitySpec): Record<string, FilterSpec> {
   return Object.keys(filters).length > 0 ? filters : { [key.columns[0]?.name ?? 'id']: ['exact'] };
 }
 

@@ -1,5 +1,6 @@
 import type { Model } from '../model/answers.js';
 import { fieldsOf } from '../model/fields.js';
+import { jsonTypeAt, lookupsIn } from '../model/json-paths.js';
 import { defaultFilters, operandOf } from '../model/filters.js';
 import { collectionOf, throughOf } from '../model/resources.js';
 import type { Resource } from '../model/resources.js';
@@ -8,7 +9,7 @@ import { keyInUrl } from '../model/state.js';
 import type { Row, State } from '../model/state.js';
 import { isStringKind } from '../model/values.js';
 import { relationNamed } from '../schema.js';
-import type { LookupName } from '../schema.js';
+import type { JsonType, LookupName } from '../schema.js';
 import { aggregateEntries } from './aggregates.js';
 import type { Random } from './random.js';
 import { makeRelatedKey } from './requests.js';
@@ -221,15 +222,25 @@ function makeOrdering(random: Random, { state, resource }: Listed): string {
   return chosen.map((name) => `${random.chance(0.5) ? '-' : ''}${name.replaceAll('.', '__')}`).join(',');
 }
 
+/** Some fit values of the column, one does not have the type. */
+const TYPED_TEXTS: Readonly<Record<JsonType, readonly string[]>> = {
+  string: ['x', 'X', 'a b', 'true', 'text', '2.5', 'null'],
+  number: ['2.5', '-3', '0', String(Number.MAX_SAFE_INTEGER), '5', '3', 'x'],
+  boolean: ['true', 'false', 'TRUE', '1', '0', 'yes'],
+  'string[]': ['x', 'X', 'Y', '1', 'null', 'x,Y'],
+};
+
 /** All filters of a model, as name and value. */
 export function filterEntries(random: Random, listed: Listed, entries: Entries): void {
   const { state, resource } = listed;
   const declared = Object.entries(resource.options.filterFields ?? defaultFilters(state, resource));
   if (declared.length === 0) return;
   for (let count = random.pick([1, 1, 1, 2, 3]); count > 0; count--) {
-    const [path, lookups] = random.pick(declared);
-    const lookup = random.pick(lookups);
-    entries.push([filterName(random, path, lookup), filterValue(random, listed, { path, lookup })]);
+    const [path, spec] = random.pick(declared);
+    const lookup = random.pick(lookupsIn(spec));
+    const filters = resource.options.filterFields;
+    const type = jsonTypeAt(state, { entity: resource.entity, path: path.split('.'), filters });
+    entries.push([filterName(random, path, lookup), filterValue(random, listed, { path, lookup, type })]);
   }
 }
 
@@ -243,12 +254,17 @@ function filterName(random: Random, path: string, lookup: LookupName): string {
 export function filterValue(
   random: Random,
   listed: Listed,
-  { path, lookup }: { readonly path: string; readonly lookup: LookupName },
+  {
+    path,
+    lookup,
+    type,
+  }: { readonly path: string; readonly lookup: LookupName; readonly type: JsonType | undefined },
 ): string {
   if (random.chance(0.03)) return '';
   if (lookup === 'isnull') return random.pick(['true', 'False', 'TRUE', 'false', '1', '0', 'maybe']);
   const count = { in: random.between(1, 3), range: 2 }[lookup as string] ?? 1;
-  const one = (): string => operandText(random, listed, path.split('.'));
+  const one = (): string =>
+    type ? random.pick(TYPED_TEXTS[type]) : operandText(random, listed, path.split('.'));
   return Array.from({ length: count }, one)
     .map((text) => (count > 1 && /[,"]/.test(text) ? JSON.stringify(text) : text))
     .join(',');

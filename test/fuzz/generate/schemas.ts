@@ -26,7 +26,7 @@ const KINDS: Readonly<Partial<Record<ColumnKind, number>>> = {
   date: 2,
   datetime: 2,
   enum: 2,
-  json: 1,
+  json: 3,
   list: 1,
 };
 export const CHOICES = ['high', 'low', 'mid'];

@@ -2,7 +2,9 @@ import type {
   ColumnKind,
   ColumnSpec,
   EntitySpec,
+  FilterSpec,
   Json,
+  JsonType,
   LookupName,
   ManySpec,
   RelationSpec,
@@ -13,6 +15,7 @@ import type { Access, Actor, Names } from './access.js';
 import { fitsRows, fitsValue } from './conditions.js';
 import type { Comparison, EntityRow } from './conditions.js';
 import { fieldsOf } from './fields.js';
+import { jsonTypeAt, KINDS_OF_TYPES, lookupsIn, typedValue } from './json-paths.js';
 import { throughOf } from './resources.js';
 import type { Resource } from './resources.js';
 import { keyJson, keyTextOf, relatedRows } from './state.js';
@@ -23,6 +26,8 @@ import type { Limits, Outcome } from './values.js';
 /** A requested filter with a canonical value. */
 export interface Term extends Comparison {
   readonly path: readonly string[];
+  /** Of a path into a column of JSON. */
+  readonly type?: JsonType | undefined;
 }
 
 /** The requested filters: AND-ed terms refer to the same related object (docs/reference/filters.md, over many). */
@@ -45,20 +50,22 @@ export interface Readable extends Pick<Resource, 'entity' | 'options' | 'deleted
 export interface FilterName {
   readonly path: readonly string[];
   readonly lookup: LookupName;
+  readonly type: JsonType | undefined;
 }
 
 /** The parameters by which the caller may filter, and their terms. */
 export function filterNames(sight: ReadContext, resource: Readable): Map<string, FilterName> {
   const names = new Map<string, FilterName>();
   const declared = resource.options.filterFields ?? defaultFilters(sight.state, resource);
-  for (const [dotted, lookups] of Object.entries(declared)) {
+  for (const [dotted, spec] of Object.entries(declared)) {
     const path = dotted.split('.');
     if (!mayAsk(sight, resource, path)) continue;
     const name = path.join('__');
-    for (const lookup of lookups) {
-      names.set(`${name}__${lookup}`, { path, lookup });
-      if (lookup === 'exact') names.set(name, { path, lookup });
-      if (lookup === 'ne') names.set(`${name}!`, { path, lookup });
+    const type = jsonTypeAt(sight.state, { entity: resource.entity, path, filters: declared });
+    for (const lookup of lookupsIn(spec)) {
+      names.set(`${name}__${lookup}`, { path, lookup, type });
+      if (lookup === 'exact') names.set(name, { path, lookup, type });
+      if (lookup === 'ne') names.set(`${name}!`, { path, lookup, type });
     }
   }
   return names;
@@ -67,7 +74,7 @@ export function filterNames(sight: ReadContext, resource: Readable): Map<string,
 export function defaultFilters(
   state: State,
   resource: Pick<Resource, 'entity' | 'options'>,
-): Readonly<Record<string, readonly LookupName[]>> {
+): Readonly<Record<string, FilterSpec>> {
   return Object.fromEntries(
     fieldsOf(state, resource)
       .filter(
@@ -164,16 +171,16 @@ export function keyColumnOf(entity: EntitySpec): ColumnSpec {
 /** The term of a parameter, or the errors of its value. */
 export function parseTerm(
   { state, entity }: { readonly state: State; readonly entity: EntitySpec },
-  { path, lookup }: FilterName,
+  { path, lookup, type }: FilterName,
   given: { readonly text: string; readonly limits: Limits },
 ): Outcome<Term> {
-  const column = operandOf(state, entity, path);
+  const column = type ? { name: '', kind: KINDS_OF_TYPES[type] } : operandOf(state, entity, path);
   const last = relatedTo(state, entity, path);
   const outcome =
     last && last.key.columns.length > 1 && lookup !== 'isnull'
       ? parseComposite(last, given)
       : parseOperand(column, lookup, given);
-  return 'errors' in outcome ? outcome : { value: { path, lookup, value: outcome.value } };
+  return 'errors' in outcome ? outcome : { value: { path, lookup, type, value: outcome.value } };
 }
 
 /** The related entity of a path that ends with a relation. */
@@ -298,8 +305,19 @@ function fitsTerms(sight: ReadContext, entityRow: EntityRow, terms: readonly Ter
 }
 
 function fitsColumn({ entity, row }: EntityRow, term: Term): boolean {
-  const name = term.path[0] ?? '';
-  return fitsValue(row?.values[name] ?? null, term, columnNamed(entity, name)?.kind ?? 'varchar');
+  const [name = '', ...keys] = term.path;
+  const value = row?.values[name] ?? null;
+  return term.type
+    ? fitsTyped(typedValue(value, keys, term.type), term, KINDS_OF_TYPES[term.type])
+    : fitsValue(value, term, columnNamed(entity, name)?.kind ?? 'varchar');
+}
+
+/** Values of another type satisfy no comparison, and are not null either (contract 4.17). */
+function fitsTyped(value: Json | undefined, term: Term, kind: ColumnKind): boolean {
+  if (value === undefined) return term.lookup === 'isnull' && term.value === false;
+  return term.lookup === 'contains' && Array.isArray(value)
+    ? (value as readonly Json[]).includes(term.value)
+    : fitsValue(value, term, kind);
 }
 
 interface Group<Kind extends RelationSpec> {

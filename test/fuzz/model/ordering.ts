@@ -1,7 +1,8 @@
-import type { EntitySpec, Json } from '../schema.js';
+import type { EntitySpec, Json, JsonType } from '../schema.js';
 import type { Names } from './access.js';
 import { defaultFilters, keyColumnOf, mayAsk, operandOf, relatedTo, visibleRelated } from './filters.js';
 import type { ReadContext } from './filters.js';
+import { jsonTypeAt, KINDS_OF_TYPES, typedValue } from './json-paths.js';
 import type { Resource } from './resources.js';
 import { keyJson } from './state.js';
 import type { Row } from './state.js';
@@ -10,6 +11,13 @@ import { compareValues } from './values.js';
 export interface OrderTerm {
   readonly path: readonly string[];
   readonly isDescending: boolean;
+}
+
+/** An entity, and the type of the value in a column of JSON to which a path leads. */
+interface Operand {
+  readonly entity: EntitySpec;
+  readonly path: readonly string[];
+  readonly type: JsonType | undefined;
 }
 
 export interface OrderContext extends ReadContext {
@@ -51,14 +59,15 @@ export function orderRows(resource: Resource, rows: readonly Row[], ordered: Ord
 
 /** Compares two rows, like a comparator of `sort`; the key breaks ties in the direction of the last term. */
 export function compareRows(
-  { entity }: Resource,
+  { entity, options: { filterFields: filters } }: Pick<Resource, 'entity' | 'options'>,
   rows: readonly [Row, Row],
   { order, context }: Ordered,
 ): number {
-  for (const term of order) {
-    const values = rows.map((row) => valueAt(context, { entity, row }, term.path));
-    const difference = compareAt(context, { entity, path: term.path }, values);
-    if (difference !== 0) return term.isDescending ? -difference : difference;
+  for (const { path, isDescending } of order) {
+    const type = jsonTypeAt(context.state, { entity, path, filters });
+    const values = rows.map((row) => valueAt(context, { entity, row }, path, type));
+    const difference = compareAt(context, { entity, path, type }, values);
+    if (difference !== 0) return isDescending ? -difference : difference;
   }
   const ties = compareKeys(entity, ...rows);
   return order.at(-1)?.isDescending === true ? -ties : ties;
@@ -67,9 +76,10 @@ export function compareRows(
 /** Composite keys are compared column by column. */
 function compareAt(
   { state }: OrderContext,
-  { entity, path }: { readonly entity: EntitySpec; readonly path: readonly string[] },
+  { entity, path, type }: Operand,
   values: readonly Json[],
 ): number {
+  if (type) return compareNullable(values, KINDS_OF_TYPES[type], state.database);
   const related = relatedTo(state, entity, path);
   if (!related || related.key.columns.length === 1 || values.includes(null))
     return compareNullable(values, operandOf(state, entity, path).kind, state.database);
@@ -95,15 +105,17 @@ export function valueAt(
   sight: ReadContext,
   { entity, row }: { readonly entity: EntitySpec; readonly row: Row | undefined },
   path: readonly string[],
+  type?: JsonType,
 ): Json {
   const [name = '', ...rest] = path;
   const relation = entity.relations.find((each) => each.name === name);
   if (!row) return null;
-  if (!relation) return row.values[name] ?? null;
+  if (!relation)
+    return type ? (typedValue(row.values[name] ?? null, rest, type) ?? null) : (row.values[name] ?? null);
   const target = sight.state.entity(relation.target);
   if (rest.length === 0) return keyJson(target, (row.values[name] ?? null) as string | null);
   const related = visibleRelated(sight, { entity, row }, relation)[0];
-  return valueAt(sight, { entity: target, row: related }, rest);
+  return valueAt(sight, { entity: target, row: related }, rest, type);
 }
 
 export function compareKeys(entity: EntitySpec, one: Row, other: Row): number {
