@@ -54,7 +54,7 @@ describe('the lane of a view', () => {
     expect(chooseRead(chooseViewReads(PLAIN), false, undefined).lane).toBe('rows');
   });
 
-  test('is entities while a subscriber sees them', () => {
+  test('loads entities if a subscriber receives them', () => {
     const view = chooseViewReads(PLAIN);
     expect(chooseRead(view, true, 'Audit')).toEqual({
       lane: 'entities',

@@ -199,7 +199,7 @@ function summary({ kind, name, allow, resource, parent }: Route): string {
   return `${kind} ${name} [${allow}] ${parent ? `${parent.model} > ` : ''}${resource.model}`;
 }
 
-test('every URL has its route, and says what it supports', () => {
+test('every URL has its route and its methods', () => {
   expect(API.routes.map(summary)).toEqual([
     'collection polls_question-list [GET, POST, HEAD, OPTIONS] question',
     'object polls_question-detail [GET, PUT, PATCH, DELETE, HEAD, OPTIONS] question',

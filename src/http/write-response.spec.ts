@@ -205,7 +205,7 @@ describe('headers', () => {
     expect(await sent).toBeUndefined();
   });
 
-  test('are left alone where somebody has answered already', async () => {
+  test('are not changed after a response was sent', async () => {
     const { port, sent } = await serve(TEXT, {
       before: (target) => {
         target.writeHead(418, { 'Content-Type': 'text/plain' });
@@ -392,7 +392,7 @@ describe('a stream', () => {
     expect([whole, await sent]).toEqual([false, cause]);
   });
 
-  test('to a client that has gone before it begins makes at most one piece', async () => {
+  test('to a client that has disconnected before it begins renders at most one piece', async () => {
     const pieces = new Pieces(MANY, () => PIECE);
     const { promise: sent, settle } = settling();
     const server = createServer((_request, target) => {

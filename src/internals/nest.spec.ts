@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { RequestMethod } from '@nestjs/common';
 import { unknownQuery } from './nest.js';
 
-test('the running Node and the installed Nest know QUERY', () => {
+test('the running Node and the installed Nest support QUERY', () => {
   expect(unknownQuery(METHODS, RequestMethod)).toBeUndefined();
 });
 

@@ -22,6 +22,6 @@ test.each([
       },
     },
   ],
-])('a Passport %s does not tell its strategies', (_, other) => {
+])('the strategies of a Passport %s cannot be read', (_, other) => {
   expect(probeStrategies(other)).toBeUndefined();
 });

@@ -26,7 +26,7 @@ export async function resolveProvider(
     throw new DeclarationError([
       {
         where: 'filterBackends, permissions, guards, interceptors, pipes or serializer',
-        what: `${String(type)} stands where a class belongs`,
+        what: `${String(type)} is not a class`,
         repair: 'Look for files that import each other in a circle.',
       },
     ]);

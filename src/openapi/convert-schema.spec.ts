@@ -50,6 +50,6 @@ test.each<readonly [string, object, object]>([
     { example: { type: 'x', nullable: true }, default: { nullable: true } },
     { example: { type: 'x', nullable: true }, default: { nullable: true } },
   ],
-])('%s is said in the words of 3.1', (_, given, expected) => {
+])('%s is converted to OpenAPI 3.1', (_, given, expected) => {
   expect(toOpenApi31(given)).toEqual(expected);
 });

@@ -55,7 +55,7 @@ describe.each(
     expect(parseValue(example, type)).toEqual({ value: example });
   });
 
-  test('null fits where it may be null, and else nowhere but in JSON', () => {
+  test('null is valid only in nullable columns and in JSON', () => {
     expect(ajv.validate(nullableSchema(valueSchema(type)), null)).toBe(true);
     expect(ajv.validate(valueSchema(type), null)).toBe(type.kind === 'json');
   });

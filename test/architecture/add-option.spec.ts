@@ -87,7 +87,7 @@ describe('the steps to add an option', () => {
   });
 
   test.each(STEPS.map((step) => ({ ...step, added: step.lines.at(-1)?.trim() ?? '' })))(
-    'are told if one is left out: $file, $added',
+    'are reported if one is left out: $file, $added',
     ({ file, behind }) => {
       const others = STEPS.filter((step) => step.file !== file || step.behind !== behind);
       expect(findProblems(new SourceCopy(others)).join('\n')).toMatch(/deprecated/);

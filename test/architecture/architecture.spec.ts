@@ -510,7 +510,7 @@ describe('the public API', () => {
 });
 
 describe('the source', () => {
-  test('says `any` only where it faces types that an author brings, and says why there', () => {
+  test('uses `any` only for types of the application, with a comment', () => {
     expect(places((node) => node.kind === ts.SyntaxKind.AnyKeyword)).toEqual([
       'decorators/model-options.ts',
       'nest/resource.controller.ts',

@@ -22,22 +22,22 @@ describe('the tags of specs', () => {
     expect(paths(SPECS.filter(({ tags }) => tags.length === 0))).toEqual([]);
   });
 
-  test('say `core` alone, or where the spec can differ', () => {
+  test('are `core` alone, or name what the result of the spec depends on', () => {
     expect(paths(SPECS.filter(({ tags }) => tags.includes('core') && tags.length > 1))).toEqual([]);
   });
 
-  test('say `db` where a spec runs on each database, and nowhere else', () => {
+  test('have `db` if and only if a spec runs on each database', () => {
     expect(tagged('db')).toEqual(
       paths(SPECS.filter(({ text }) => /from '[./]+support\/each-database\.js'/.test(text))),
     );
   });
 
-  test('say `http` where a spec runs on Fastify too, and nowhere else', () => {
+  test('have `http` if and only if a spec also runs on Fastify', () => {
     const wanted = SPECS.filter(({ path }) => path.startsWith('test/fastify/') || ON_FASTIFY.includes(path));
     expect(tagged('http')).toEqual(paths(wanted));
   });
 
-  test('say `nest` where a spec is about Nest, TypeORM or the package', () => {
+  test('have `nest` if a spec is about Nest, TypeORM or the package', () => {
     const untagged = SPECS.filter(
       ({ path, text, tags }) =>
         !tags.includes('nest') && (WORLD_FOLDERS.test(path) || WORLD_PACKAGES.test(text)),

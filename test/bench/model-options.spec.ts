@@ -80,7 +80,7 @@ describe('the report', () => {
     expect(relative(runOf('json', 2.2, 1000), baselineOf(plain), 'first')).toBeCloseTo(2);
   });
 
-  test('marks what is above the limit, and says which workload', () => {
+  test('marks values above the limit, and names the workload', () => {
     const report = reportOf('SQLite', [...plain, runOf('json', 2.2), runOf('enum', 1.21)]);
     expect(report).toContain('| JSON column | **2.00** | **2.00** | **2.00** | **2.00** | 1.00 |');
     expect(report).toContain('| enum column | 1.10 | 1.10 | 1.10 | 1.10 | 1.00 |');
@@ -89,7 +89,7 @@ describe('the report', () => {
     expect(reportOf('SQLite', [...plain, runOf('enum', 1.21)])).toContain('No option is above 1.3.');
   });
 
-  test('compares the typical model with the one by hand', () => {
+  test('compares the typical model with the hand-written one', () => {
     const report = reportOf('SQLite', [
       ...plain,
       runOf('typical-basic', 2.2),

@@ -88,7 +88,7 @@ test.each<[string, RestifyOptions, string]>([
   [
     'a sum of related objects',
     { aggregate: { sum: ['payer'] } },
-    'Bill.aggregate.sum[0]: "payer" is no column of the model itself. Name a number of the model itself.',
+    'Bill.aggregate.sum[0]: "payer" is not a column of the model itself. Name a number of the model itself.',
   ],
   [
     'groups of JSON',

@@ -106,7 +106,7 @@ beforeAll(async () => {
 });
 afterAll(() => started.close());
 
-test('what decorators of class-transformer say and no model follows is a warning that names the property', () => {
+test('decorators of class-transformer that have no effect are a warning that names the property', () => {
   const changed = 'is given another value by class-transformer (@Transform, @Type), and here is not.';
   expect(warnings.filter((text) => text.startsWith('Ct')).sort()).toEqual(
     [
@@ -141,7 +141,7 @@ test('what only groups show, and what is made undefined, is hidden, and what is 
   expect(made.json).toMatchObject({ name: '', masked: 'm', recent: '', place: { city: '' } });
 });
 
-test('types that depend on values keep nothing from being asked', async () => {
+test('types that depend on values do not prevent the check', async () => {
   const kind = await started.client.post('/rest/v1/ct/ctkind/', { shown: 'x', hidden: 'y' });
   expect(kind.json).toEqual({ id: 1, place: null, shown: 'x' });
 });

@@ -58,7 +58,7 @@ describe('the error of a bad declaration', () => {
   }
   declareUnchecked(MoreMistakes, { app: 'Desk', operations: ['destory'] });
 
-  test('says what, where and the repair', async () => {
+  test('has the problem, its location and the repair', async () => {
     const error = await refusal({ entities: [OneMistake] });
     expect(error).toBeInstanceOf(DeclarationError);
     expect(error.name).toBe('DeclarationError');
@@ -485,7 +485,7 @@ describe('names in queries', () => {
     await started.close();
   });
 
-  test('in orderingFields and ordering may say where nulls stand, and nothing else', async () => {
+  test('in orderingFields and ordering may have an order of nulls, and no other suffix', async () => {
     declareUnchecked(Shop, {
       app: 'market',
       orderingFields: ['price nulls last', 'nmae nulls first', 'price nulls'],
@@ -566,8 +566,8 @@ onEachDatabase('what only some databases have', (database) => {
       return;
     }
     expect(await problemsOf({ entities: [Lookup], database })).toEqual([
-      'Lookup.searchFields[1]: "$" asks for regular expressions, and this database has none here. Leave "$" out, or use "^" or "=".',
-      'Lookup.searchFields[2]: "@" asks for full-text search, and SQLite has it by an FTS5 table alone. Name the table: fullText: { table: \'article_text\' }, or use no prefix, "^" or "=".',
+      'Lookup.searchFields[1]: "$" is a search by regular expressions, which this database does not have. Leave "$" out, or use "^" or "=".',
+      'Lookup.searchFields[2]: "@" is full-text search, which SQLite has only with an FTS5 table. Name the table: fullText: { table: \'article_text\' }, or use no prefix, "^" or "=".',
     ]);
   });
 

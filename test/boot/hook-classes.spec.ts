@@ -64,7 +64,7 @@ describe('hooks of forRoot', () => {
           beforeWrit(): void {}
         },
       ],
-      `${AT}[0]: Misspelt.beforeWrit: it is no hook, and is called by nothing here. Did you mean "beforeWrite"? Give a method of your own a name that is less like it.`,
+      `${AT}[0]: Misspelt.beforeWrit: it is not a hook, and is never called. Did you mean "beforeWrite"? Otherwise rename the method.`,
     ],
     [
       'a misspelt hook beside another one',
@@ -74,7 +74,7 @@ describe('hooks of forRoot', () => {
           afterWrites(): void {}
         },
       ],
-      `${AT}[0]: Half.afterWrites: it is no hook, and is called by nothing here. Did you mean "afterWrite"? Give a method of your own a name that is less like it.`,
+      `${AT}[0]: Half.afterWrites: it is not a hook, and is never called. Did you mean "afterWrite"? Otherwise rename the method.`,
     ],
     [
       'a hook of one model',

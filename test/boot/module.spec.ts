@@ -300,7 +300,7 @@ describe('several prefixes', () => {
   });
   afterAll(() => running.app.close());
 
-  test('have options of their own, by the URL that is asked', async () => {
+  test('have options of their own, selected by the requested URL', async () => {
     const { client } = running;
     expect(statusAndBody(await client.get('/rest/stock/crate/?search=app'))).toEqual([200, [CRATE]]);
     expect(statusAndBody(await client.get('/rest/stock/crate/?nonsense=1'))).toEqual([
@@ -976,7 +976,7 @@ describe('ways to make the application', () => {
   });
 });
 
-test('an application on another HTTP adapter refuses to start, and says which are served', async () => {
+test('an application on another HTTP adapter does not start, and the error names the supported ones', async () => {
   class HyperAdapter extends ExpressAdapter {
     override getType(): string {
       return 'hyper';
@@ -992,7 +992,7 @@ test('an application on another HTTP adapter refuses to start, and says which ar
 });
 
 describe('two copies of the package in one process', () => {
-  test('share their declarations and know one another’s errors', async () => {
+  test('share their declarations and recognize each other’s errors', async () => {
     let copy: typeof Library | undefined;
     await jest.isolateModulesAsync(async () => {
       copy = await import('nestjs-restify');

@@ -243,7 +243,7 @@ describe('models that are open because no permissions are named', () => {
     expect(await warningsOf({ authentication: [SCHEME] })).toEqual([warning('oj.post, oj.tag')]);
   });
 
-  test('are not where the prefix says it', async () => {
+  test('are not if the prefix has permissions', async () => {
     expect(await warningsOf({}, { permissions: [AllowAny] })).toEqual([]);
     expect(await warningsOf({}, { guards: [Door] })).toEqual([]);
   });

@@ -240,7 +240,7 @@ describe('an option of a model that is not of its kind', () => {
     ]);
   });
 
-  test('is refused for a junction under an unknown name, and with values that only the model tells', async () => {
+  test('is refused for a junction under an unknown name, and with values that depend on the model', async () => {
     const [Holder, Tag] = [entityOf('Misnamed'), entityOf('MisnamedTag')];
     const { prototype } = Holder as { prototype: object };
     ManyToMany(() => Tag)(prototype, 'tags');
@@ -284,7 +284,7 @@ test.each([
   expect(await problemsOf({ entities: [Kept] })).toEqual([expect.stringContaining(`labels${line}`)]);
 });
 
-describe('a class that cannot do what is asked of it', () => {
+describe('a class without the method of its option', () => {
   class Plain {
     readonly name = 'plain';
   }

@@ -47,7 +47,7 @@ test.each([
 });
 
 test.each([{ hides: undefined }, { hides: null }, { hides: 'row' }])(
-  'a refusal that says what it hides says it in a word: %j',
+  'the value of "hides" is one of the known words: %j',
   (given) => {
     expect(() => deny(given as never)).toThrow("deny({ hides }) takes 'rows' or 'nothing'.");
   },

@@ -109,7 +109,7 @@ describe('expandable refuses to start with', () => {
       'more relations than three',
       { poll: { expandable: ['votes.poll.votes.poll'] } },
       [
-        'Poll.expandable "votes.poll.votes.poll": it is deeper than 3 relations. Take the last one out: a client asks for what stands there by a request of its own.',
+        'Poll.expandable "votes.poll.votes.poll": it is deeper than 3 relations. Remove the last one: a client reads it by another request.',
       ],
     ],
     [

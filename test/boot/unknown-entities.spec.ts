@@ -79,7 +79,7 @@ function forget(): void {
   for (const each of [Author, Book, Order]) seen().entities.delete(each);
 }
 
-test('an entity that no data source knows is named once, with the repair', async () => {
+test('an entity that is registered with no data source is reported once, with the repair', async () => {
   forget();
   for (const each of [Author, Book, Order]) restify(each, 'ue');
   await started(applicationOf([Author], {}, true));
@@ -113,7 +113,7 @@ test('unknownEntities decides whether it is an error at start, a warning or noth
   });
 });
 
-test('of several applications in one process none is blamed for what another one serves', async () => {
+test('several applications in one process do not report the entities of each other', async () => {
   forget();
   for (const each of [Author, Book, Order]) restify(each, 'ue');
   const [first, second] = [applicationOf([Author], { unknownEntities: 'error' }), applicationOf([Book])];

@@ -53,7 +53,7 @@ class Custom implements Permission {
 }
 
 const NOTHING = expect.stringMatching(
-  /^RestifyModule\.forRoot\('rest\/v1'\): nobody may use unusable\.unusableclosed, because .+ nothing authenticates: /,
+  /^RestifyModule\.forRoot\('rest\/v1'\): no caller may use unusable\.unusableclosed, because .+ nothing authenticates: /,
 );
 
 describe('permissions that need a user, where nothing authenticates', () => {

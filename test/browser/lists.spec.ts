@@ -113,7 +113,7 @@ class Headed extends Numbered {}
         return [ids[0], ids.at(-1)];
       };
 
-      test('without pagination the first 1,000 rows are shown, and the page says so', async () => {
+      test('without pagination the first 1,000 rows are shown, with a note', async () => {
         await visitor.goto('/rest/v1/long/all/');
         expect(await ends()).toEqual(['1', '1000']);
         await visitor.page.getByText('The first 1000 objects.').waitFor();
@@ -158,7 +158,7 @@ class Headed extends Numbered {}
         expect(preferences).toEqual(['count=none', 'count=estimated']);
       });
 
-      test('many rows are counted up to a number, and exactly where that is asked for', async () => {
+      test('many rows are counted up to a limit, and exactly on request', async () => {
         const { page } = visitor;
         await visitor.goto('/rest/v1/long/estimated/');
         await page.getByText(database.name === 'sqlite' ? '10 of 100 objects or more' : /^10 of /).waitFor();
@@ -244,7 +244,7 @@ class Headed extends Numbered {}
         }
       });
 
-      test('what takes longer than a second says so, and can be cancelled and repeated', async () => {
+      test('a request that takes longer than a second shows a note, and can be cancelled and repeated', async () => {
         const { page } = visitor;
         await visitor.goto('/');
         let isSlow = true;

@@ -130,7 +130,7 @@ const CHOICES = '/rest/v1/polls/choice/';
       expect(requests).toHaveLength(3);
     });
 
-    test('an object shows its related objects by their labels, and its lists with counts where asked for', async () => {
+    test('an object shows its related objects by their labels, and its lists with declared counts', async () => {
       const { page } = visitor;
       await visitor.goto(CHOICES);
       await visitor.click('link', 'Which day suits?');

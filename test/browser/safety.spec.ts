@@ -209,7 +209,7 @@ const SECRETS = '/rest/v1/safe/secret/';
     expect(await page.getByText('for ann').count()).toBe(0);
   });
 
-  test('it works on a plain host name, which is no secure context', async () => {
+  test('it works over plain HTTP on a host name, which is no secure context', async () => {
     const plain = await Visitor.open(browser, `http://api.example:${started.port}`);
     await plain.goto(ENTRIES);
     expect(await plain.page.evaluate('isSecureContext')).toBe(false);

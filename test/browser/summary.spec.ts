@@ -119,7 +119,7 @@ const ATTACK = '<img src=x onerror=alert(1)><b>bold</b>';
         expect(visitor.url).toBe(`${SALES}?total__gte=1`);
       });
 
-      test('bars of several measures, with a text that says what they show', async () => {
+      test('bars of several measures, with a legend', async () => {
         const { page } = visitor;
         await visitor.goto(`${SALES}?aggregate=count&group=state&state=paid`);
         await page.locator('summary', { hasText: 'Measures' }).click();

@@ -124,7 +124,7 @@ const SHEETS = '/rest/v1/attic/sheet/';
         expect(await visitor.column('Title')).toEqual(['back', 'here']);
       });
 
-      test('says why an object stays', async () => {
+      test('shows why an object is not purged', async () => {
         const id = await save('held');
         await started.dataSource.manager.save(Sheet, { letter: { id } });
         await visitor.goto(`${LETTERS}${id}/?deleted=only`);
@@ -137,7 +137,7 @@ const SHEETS = '/rest/v1/attic/sheet/';
         ).toEqual([]);
       });
 
-      test('has no buttons for whoever may only see it', async () => {
+      test('has no buttons for a caller who may only read it', async () => {
         const { manager } = started.dataSource;
         const letter = await manager.save(Letter, { title: 'of it' });
         const { id } = await manager.save(Sheet, { letter });

@@ -61,25 +61,28 @@ const TICKETS = '/rest/v1/desk/ticket/';
   const heading = (): Promise<string> => visitor.page.getByRole('heading', { level: 1 }).innerText();
   const notice = (): Promise<string> => visitor.page.locator('.notice').innerText();
 
-  test.each(['/', CHOICES, TICKETS])('a wrong password at %s is told, and not kept', async (path) => {
-    const { page } = visitor;
-    await visitor.goto(path);
-    await visitor.logIn('clerk', 'wrong');
-    await page.getByText('The server did not accept these credentials.').waitFor();
-    expect(await page.locator('.caller').innerText()).not.toMatch(/Logged in|Log out/);
-    expect(await page.getByLabel('User name', { exact: true }).inputValue()).toBe('clerk');
-    const sent: (string | undefined)[] = [];
-    page.on('request', (request) => sent.push(request.headers().authorization));
-    await page.reload();
-    await visitor.settle();
-    expect(sent.every((each) => each === undefined)).toBe(true);
-    await visitor.logIn('clerk', 'clerk');
-    await page.getByText('Logged in as clerk').waitFor();
-    await visitor.click('button', 'Log out');
-    expect(await notice()).toBe('You are logged out.');
-  });
+  test.each(['/', CHOICES, TICKETS])(
+    'a wrong password at %s shows an error, and is not stored',
+    async (path) => {
+      const { page } = visitor;
+      await visitor.goto(path);
+      await visitor.logIn('clerk', 'wrong');
+      await page.getByText('The server did not accept these credentials.').waitFor();
+      expect(await page.locator('.caller').innerText()).not.toMatch(/Logged in|Log out/);
+      expect(await page.getByLabel('User name', { exact: true }).inputValue()).toBe('clerk');
+      const sent: (string | undefined)[] = [];
+      page.on('request', (request) => sent.push(request.headers().authorization));
+      await page.reload();
+      await visitor.settle();
+      expect(sent.every((each) => each === undefined)).toBe(true);
+      await visitor.logIn('clerk', 'clerk');
+      await page.getByText('Logged in as clerk').waitFor();
+      await visitor.click('button', 'Log out');
+      expect(await notice()).toBe('You are logged out.');
+    },
+  );
 
-  test('a URL that requires a login says so once, and offers nothing else', async () => {
+  test('a URL that requires a login shows one message and no other control', async () => {
     const { page } = visitor;
     await visitor.goto(TICKETS);
     expect(await heading()).toBe('This URL requires you to log in.');
@@ -180,7 +183,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
     expect(await heading()).toBe('Choice: Sunday');
   });
 
-  test('a parameter that the list does not know is told, and a menu closes by Escape and by a click elsewhere', async () => {
+  test('an unknown parameter shows a note, and a menu closes by Escape and by a click outside', async () => {
     const { page } = visitor;
     await visitor.goto(`${CHOICES}?vote__gt=5`);
     await page.getByText('which therefore may have no effect: vote__gt').waitFor();
@@ -207,7 +210,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
     expect(await heading()).toBe('Member: Marie');
   });
 
-  test('a reload says that it has logged out, and keeps what was typed for the same user alone', async () => {
+  test('a reload shows that the session has ended, and keeps form input for the same user only', async () => {
     const { page } = visitor;
     await visitor.goto(TICKETS);
     await visitor.logIn('clerk', 'clerk');

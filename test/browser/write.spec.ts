@@ -179,7 +179,7 @@ const WARES = '/rest/v1/shop/ware/';
         ]);
       });
 
-      test('of two people who change one object nothing is lost: the second resolves the difference by field', async () => {
+      test('of two users who change one object, the second resolves the conflict by field', async () => {
         const { id } = await saveWare({ note: 'read', stock: 1 });
         await openWare(id);
         const { page } = visitor;
@@ -279,7 +279,7 @@ const WARES = '/rest/v1/shop/ware/';
         expect(posts).toBe(1);
       });
 
-      test('a deletion says what goes with it, and a 409 what prevents it', async () => {
+      test('a deletion names the objects that are deleted with it, and a 409 those that prevent it', async () => {
         const ware = await saveWare();
         await started.dataSource.manager.save(Part, { name: 'Leg', ware });
         const order = await started.dataSource.manager.save(Order, { ware });

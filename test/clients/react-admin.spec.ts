@@ -82,7 +82,7 @@ test('lists with the total', async () => {
   expect([texts(listed), listed.total]).toEqual([TEXTS, 5]);
 });
 
-test('reads page 2, and knows of the rows of all pages', async () => {
+test('reads page 2, with the number of rows of all pages', async () => {
   const second = await list({ pagination: { page: 2, perPage: 2 } });
   expect([texts(second), second.total]).toEqual([['Clouds', 'Rain'], 5]);
   expect(texts(await list({ pagination: { page: 3, perPage: 2 } }))).toEqual(['Sun']);
@@ -150,14 +150,14 @@ test('creates, edits and deletes, one and many', async () => {
   });
 });
 
-test('never gets all rows for a filter that the model does not know', async () => {
+test('gets an error instead of all rows for an unknown filter', async () => {
   await expect(list({ filter: { stars__gt: 1 } })).rejects.toMatchObject({
     status: 400,
     body: { stars__gt: ['Unknown parameter.'] },
   });
 });
 
-test('is told what is wrong with each field, and which page there is not', async () => {
+test('gets the errors of each field, and an error for a missing page', async () => {
   await expect(provider.create(REVIEW, { data: { stars: 'many', book: 99 } })).rejects.toMatchObject({
     status: 400,
     body: {

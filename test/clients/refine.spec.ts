@@ -75,7 +75,7 @@ test('lists with the total', async () => {
   expect((await provider.getList({ ...REVIEW, pagination: { mode: 'off' } })).data).toHaveLength(5);
 });
 
-test('reads page 2, and knows of the rows of all pages', async () => {
+test('reads page 2, with the number of rows of all pages', async () => {
   const asked = { ...REVIEW, sorters: BY_KEY, pagination: { currentPage: 2, pageSize: 2 } };
   expect([await texts(provider.getList(asked)), (await provider.getList(asked)).total]).toEqual([
     ['Clouds', 'Rain'],
@@ -163,7 +163,7 @@ test('creates, edits and deletes', async () => {
   expect((await provider.getList(author)).data.map((each) => each.id)).toEqual([1, 2]);
 });
 
-test('never gets all rows for a filter that the model does not know', async () => {
+test('gets an error instead of all rows for an unknown filter', async () => {
   await expect(kept('ids[0]', 'eq', 1)).rejects.toMatchObject({
     statusCode: 400,
     response: { data: { 'ids[0]': ['Unknown parameter.'] } },
@@ -174,7 +174,7 @@ test('never gets all rows for a filter that the model does not know', async () =
   });
 });
 
-test('is told what is wrong with each field, and with a filter', async () => {
+test('gets the errors of each field and of a filter', async () => {
   await expect(provider.create({ ...REVIEW, variables: { stars: 'many', book: 99 } })).rejects.toMatchObject({
     statusCode: 400,
     response: {

@@ -109,7 +109,7 @@ onEachDatabase('the cost of a read', (database) => {
       return () => app.measurements;
     };
 
-    describe('is that of SQL by hand', () => {
+    describe('is that of hand-written SQL', () => {
       const measurements = openApp();
       test.each(readsOf(database, size))('for: $what', async (read) => {
         for (const measurement of measurements()) {

@@ -94,7 +94,7 @@ const REFUSED: Readonly<Record<string, readonly (readonly [settings: string, pro
   sqlite: [
     [
       'case_sensitive_like = 1',
-      'the sessions of the data source: LIKE distinguishes upper and lower case, so that searches would not find what they should. Do not set PRAGMA case_sensitive_like, and do not replace like().',
+      'the sessions of the data source: LIKE is case-sensitive, so that searches would miss rows. Do not set PRAGMA case_sensitive_like, and do not replace like().',
     ],
     ['reverse_unordered_selects = 1', 'reverse_unordered_selects is on'],
   ],

@@ -15,7 +15,7 @@ test.each([
   expect([...optionsInTables(readDocument(path).text, heading)].sort()).toEqual(Object.keys(options).sort());
 });
 
-describe('each option says in its docstring what it does, and its default', () => {
+describe('the docstring of each option has a description and a default', () => {
   const models = readFileSync(join(PROJECT, 'src/decorators/model-options.ts'), 'utf8');
   const options = [...describeOptions(models, 'RestifyOptions'), ...describePrefixOptions()];
 

@@ -384,7 +384,7 @@ describe('an application on Fastify', () => {
     expect((await started.client.get(`${NOTES}own/`)).status).toBe(203);
   });
 
-  test('answers 500 where a hook of the application fails, and says nothing of it', async () => {
+  test('responds with 500 without the cause if a hook of the application fails', async () => {
     for (const hook of ['request', 'send']) {
       const answer = await started.client.get(NOTES, { headers: { 'x-fail': hook } });
       expect([hook, answer.status, answer.json, answer.headers['content-type']]).toEqual([
@@ -410,7 +410,7 @@ describe('an application on Fastify', () => {
 });
 
 describe('a version that stands in a header', () => {
-  test("is asked for on generated routes as on the application's own", async () => {
+  test('is required on generated routes as on routes of the application', async () => {
     const started = await startApp({
       entities: ENTITIES,
       controllers: CONTROLLERS,
@@ -579,7 +579,7 @@ describe('middleware on Fastify', () => {
     });
   });
 
-  test('is not gone through where an application has none', async () => {
+  test('is skipped if an application has none', async () => {
     const { answer, passed } = await listed([]);
     expect([answer.status, answer.json, passed]).toEqual([200, [], false]);
     expect(answer.headers).toMatchObject({

@@ -410,7 +410,7 @@ describeWithNginx.each(LIBRARIES)('%s behind nginx', (_name, settings) => {
   });
   afterAll(() => started.close());
 
-  describe.each(PROXIES)('that speaks $name to it', ({ upstream, location }) => {
+  describe.each(PROXIES)('over $name', ({ upstream, location }) => {
     let [secure, proxy]: Partial<Awaited<ReturnType<typeof launchNginx>>>[] = [];
     beforeAll(async () => {
       const given = { upstream: `server 127.0.0.1:${started.port}; ${upstream}`, location };

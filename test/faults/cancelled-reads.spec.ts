@@ -113,7 +113,7 @@ async function expectIdle({ dataSource, client }: StartedApp, faulty: FaultyServ
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 }
 
-onEachServer('a statement that reads for a client who has gone', (database) => {
+onEachServer('a reading statement of a client that has disconnected', (database) => {
   test.each([
     ['a list', LONG],
     ['a page', '/paged/works/nap/?id=1'],
@@ -183,7 +183,7 @@ onEachServer('a statement that reads for a client who has gone', (database) => {
 });
 
 onEachServer('2,000 cancels', (database) => {
-  test('hit no statement but their own, whoever has the connection next', async () => {
+  test('cancel only their own statement, and not the next one on the connection', async () => {
     const opened = await database.open();
     const pool = {
       poolSize: 20,

@@ -80,11 +80,11 @@ async function expectGoodForOthers(): Promise<void> {
   expect([status, (json as unknown[]).length]).toEqual([200, PAGES * 1000]);
 }
 
-onEachServer('a client that goes away during the first statement of a list', (database) => {
+onEachServer('a client that disconnects during the first statement of a list', (database) => {
   beforeAll(() => start(database));
   afterAll(() => started.close());
 
-  test('is not read for any further, and its connection goes back', async () => {
+  test('causes no further statement, and its database connection is released', async () => {
     const blocker = started.dataSource.createQueryRunner();
     held.push(blocker);
     for (const statement of database.name === 'postgres'
@@ -104,7 +104,7 @@ onEachServer('a client that goes away during the first statement of a list', (da
     await expectGoodForOthers();
   });
 
-  test('has no statement at all where it went while it waited for a connection', async () => {
+  test('causes no statement if it disconnected while its request waited for a connection', async () => {
     for (let count = 0; count < 4; count += 1) {
       const runner = started.dataSource.createQueryRunner();
       await runner.connect();
@@ -128,11 +128,11 @@ onEachServer('a client that goes away during the first statement of a list', (da
   });
 });
 
-onEachDatabase('a client that goes away while another one writes', (database) => {
+onEachDatabase('a client that disconnects while another one writes', (database) => {
   beforeAll(() => start(database));
   afterAll(() => started.close());
 
-  test('costs no statement where its list had to wait for that, and the write goes on', async () => {
+  test('causes no statement if its list had to wait for that, and the write continues', async () => {
     waiting = 0;
     blocked = new Promise((resolve) => (unblock = resolve));
     const writing = started.client.post(JOBS, { code: 'new' });
@@ -155,7 +155,7 @@ onEachDatabase('a client that goes away while another one writes', (database) =>
     await expectGoodForOthers();
   });
 
-  test('in the middle of its own write leaves that whole', async () => {
+  test('does not interrupt its own write', async () => {
     waiting = 0;
     blocked = new Promise((resolve) => (unblock = resolve));
     const outgoing = request({

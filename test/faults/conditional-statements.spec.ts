@@ -59,7 +59,7 @@ onEachDatabase('the statements of conditional requests', (database) => {
     return [...log.statements];
   };
 
-  test('an object is read with its version by one statement, whatever is asked of it', async () => {
+  test('an object is read with its version by one statement, for each kind of request', async () => {
     const { client } = await logged();
     for (const model of ['counted', 'content', 'plain']) {
       const url = `/rest/v1/told/${model}/1/`;

@@ -57,7 +57,7 @@ function expectAway(answer: Answer): void {
 const idle = (dataSource: DataSource) => (): boolean =>
   lentOut(dataSource).lent === 0 && lentOut(dataSource).waiting === 0;
 
-onEachServer('a database that goes away', (database) => {
+onEachServer('a database that becomes unavailable', (database) => {
   let server: FaultyServer;
   let started: StartedApp;
   beforeAll(async () => {

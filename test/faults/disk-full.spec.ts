@@ -236,7 +236,7 @@ test.each(Object.keys(WRITES))(
   },
 );
 
-test('a full disk leaves what a hook says of it as it is, and stores nothing', async () => {
+test('a full disk keeps the error that a hook throws, and stores nothing', async () => {
   await fillDisk();
   before = (manager) =>
     manager.save(Note, { text: LONG }).catch(() => {

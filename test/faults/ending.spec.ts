@@ -173,7 +173,7 @@ describe('an application that ends', () => {
         `POST ${PAGES} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"bo`,
       ],
     ],
-  ])('waits for %s as long as the grace says', async (_name, sent) => {
+  ])('waits for %s up to shutdownGrace', async (_name, sent) => {
     const app = await start(700);
     const client = await RawClient.open(app.port);
     const [first = '', ...more] = sent;
@@ -222,7 +222,7 @@ describe('an application that ends', () => {
     ]).toEqual([undefined, 'HTTP/1.1 201', true]);
   });
 
-  test('serves what comes over kept connections at that moment, and says that they end', async () => {
+  test('serves requests on keep-alive connections during shutdown, with Connection: close', async () => {
     const app = await start(LONG, 400);
     const kept = await Promise.all(Array.from({ length: 20 }, () => RawClient.open(app.port)));
     const counts = kept.map(() => ({ sent: 0, answered: 0, told: false }));

@@ -107,7 +107,7 @@ onEachServer('a connection that ends', (database) => {
     }
   });
 
-  test('while it is idle, and says so twice, ends no process', async () => {
+  test('while it is idle, with two errors, does not end the process', async () => {
     const { server, app } = await start();
     for (let round = 0; round < 3; round += 1) {
       await Promise.all(requests(app, `round-${round}`));

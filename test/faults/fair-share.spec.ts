@@ -126,7 +126,7 @@ onEachServer('one caller with many slow requests', (database) => {
     expect((await app.client.get(JOBS)).status).toBe(200);
   });
 
-  test('has all of them where the application says so', async () => {
+  test('uses all of them with fairShare: false', async () => {
     const app = await start(database, { fairShare: false });
     const asked = slowLists(app, 12);
     await until(() => lentOut(app.dataSource).lent === 4);
@@ -153,7 +153,7 @@ onEachServer('a pool of few connections', (database) => {
   });
 });
 
-onEachServer('what is asked for inside of a write', (database) => {
+onEachServer('connections that are acquired during a write', (database) => {
   test('does not wait for a free connection: the request has one already', async () => {
     const app = await start(database, { size: 3, acquireTimeout: 5_000 });
     const resources = app.app.get(RestifyResources);

@@ -151,7 +151,7 @@ async function busyTimeout(): Promise<unknown> {
 }
 
 describe.each(['delete', 'wal'] as const)(
-  'a file that somebody else writes to, with the journal mode %s',
+  'a file that another process writes to, with the journal mode %s',
   (mode) => {
     test('delays writers only', async () => {
       await start(mode);
@@ -226,7 +226,7 @@ test('reads go on while a write waits for the file, where it does not keep them 
   expect((await write).status).toBe(201);
 });
 
-describe('a COMMIT that is refused because somebody reads', () => {
+describe('a COMMIT that is refused because another process reads', () => {
   const READER = ['BEGIN', 'SELECT * FROM lock_note'];
 
   test('is repeated, and what it commits is done once', async () => {

@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 onEachServer('the first write of a table', (database) => {
-  test('is 503 while the database is away, and written when it is back', async () => {
+  test('is 503 while the database is unavailable, and written afterwards', async () => {
     server = faultyServer(database);
     const { client } = await start({ database: server.database });
     await server.cut();
@@ -97,7 +97,7 @@ onEachDatabase(
       return app;
     };
 
-    test('are forgotten by the sessions, and all is served', async () => {
+    test('are prepared again after the sessions have lost them', async () => {
       const app = await begin();
       // A list, an object and a create; the nested list is planned for each parent.
       expect((await names(app)).size).toBeGreaterThan(2);
@@ -109,7 +109,7 @@ onEachDatabase(
       expect([...(await names(app)).keys()].sort()).toEqual(left);
     });
 
-    test('have names that somebody else has prepared in the session, and all is served', async () => {
+    test('are executed although other code has prepared the same names in the session', async () => {
       const app = await begin();
       const known = [...(await names(app)).keys()];
       await app.close();

@@ -9,7 +9,7 @@ const LABELS = '/rest/v1/copies/label/';
 /** Each way twice: what comes again runs prepared. */
 const ROUNDS = [1, 2];
 
-onEachServer('every way in, with half of a replicated database away', (database) => {
+onEachServer('each kind of request, with the primary or the replica unavailable', (database) => {
   const copies = new Replicated(database);
   beforeAll(() => copies.start());
   beforeEach(() => copies.clear());

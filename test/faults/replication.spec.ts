@@ -96,12 +96,12 @@ onEachServer('replication', (database) => {
     expect((await client.post(`${BOOKS}7/labels/`, { label: 1 })).status).toBe(404);
   });
 
-  test('looks for the object of an action where the method says: GET at a replica', async () => {
+  test('reads the object of an action at the server of its method: GET at a replica', async () => {
     await copies.put('replica', 'copies_book', { id: 7, title: 'there', server: 'replica' });
     expect(await get(`${BOOKS}7/look/`)).toEqual([200, { looked: true }]);
   });
 
-  test('goes on with the half that is there, and recovers by itself', async () => {
+  test('continues with the available server, and recovers by itself', async () => {
     await copies.put('replica', 'copies_book', { id: 1, title: 'a', server: 'replica' });
     const { client } = copies.started;
     await copies.primaryLine.cut();

@@ -157,7 +157,7 @@ onEachServer('a pool without a free connection', (database) => {
     expect([jobs[0]?.votes, jobs.some(({ code }) => code === 'lost')]).toEqual([0, false]);
   });
 
-  test('is waited for as long as each prefix says', async () => {
+  test('is awaited for the time of each prefix', async () => {
     const { client, dataSource } = await start(database, {
       restifyModules: [
         RestifyModule.forRoot('rest/v1', { acquireTimeout: 100 }),

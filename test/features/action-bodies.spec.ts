@@ -409,7 +409,7 @@ describe('a refused body', () => {
     ['broken JSON', typed(BROKEN), 400],
     ['too much', typed(LARGE), 413],
     ['an unknown type', typed('x', 'image/x'), 415],
-  ])('is told of after permissions, format and object: %s', async (_, options, status) => {
+  ])('is an error after permissions, format and object: %s', async (_, options, status) => {
     const { client } = started;
     const post = (path: string, more: object = {}): Promise<Answer> =>
       client.send('POST', path, { ...options, headers: { ...options.headers, ...more } });
@@ -447,7 +447,7 @@ describe('a method that replaces an operation', () => {
     await expectRefused('PATCH', `${TASK}${id}/`, [what, typed(raw), 400, json]);
   });
 
-  test('gets no body of another type, whoever has parsed it', async () => {
+  test('gets no body of another type, by any body parser', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       await expectRefused('POST', TASK, ['text', typed('a=1', type), 415, unsupported(type)]);
       await expectRefused('PUT', `${TASK}${id}/`, ['text', typed('a=1', type), 415, unsupported(type)]);

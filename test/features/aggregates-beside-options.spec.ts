@@ -314,7 +314,7 @@ onEachDatabase('aggregates beside other options', (database) => {
     });
 
   // contract 26.2, contract 12.1
-  test('know an empty parameter of what they do not show, in a strict model', async () => {
+  test('accept an empty parameter of a hidden field in a strict model', async () => {
     const tagged = '/rest/v1/mix/mixpost/1/tags/?aggregate=count,sum.weight';
     expect(await get(`${tagged}&with=&unknown=`)).toBe(400);
     expect(await get(`${tagged}&with=`)).toEqual(await get(tagged));

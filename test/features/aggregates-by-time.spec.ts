@@ -217,7 +217,7 @@ class AggZoned {
 onEachDatabase(
   'aggregates by instants with a time zone',
   (database) => {
-    test('tell the repeated hour apart, whatever the zone of the session', async () => {
+    test('distinguish the repeated hour in each time zone of the session', async () => {
       const started = await startApp({ entities: [AggZoned], database });
       try {
         await started.dataSource.manager.insert(

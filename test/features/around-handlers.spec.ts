@@ -147,7 +147,7 @@ async function useAll({ client }: StartedApp): Promise<readonly number[]> {
 const ALL = [201, 200, 200, 200, 200, 201, 200, 200, 200, 204, 204, 404, 405];
 
 describe('around generated answers', () => {
-  test("where nothing of Nest's stands, it is not gone through", async () => {
+  test("without enhancers, Nest's handler chain is bypassed", async () => {
     expect(await useAll(await begin())).toEqual(ALL);
     expect(throughNest).toBe(0);
   });
@@ -192,7 +192,7 @@ describe('around generated answers', () => {
     expect([ran, throughNest]).toEqual([['guard', 'guard', 'interceptor'], 1]);
   });
 
-  test("a class of the application's is gone through", async () => {
+  test('enhancers of the application run', async () => {
     const { client } = await begin({ controllers: [JoinedController] }, [Joined]);
     expect((await client.get('/rest/v1/around/joined/')).status).toBe(200);
     expect(throughNest).toBe(1);

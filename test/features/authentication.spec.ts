@@ -169,7 +169,7 @@ describe('several schemes', () => {
     ['the second one of the same scheme', 'Bearer machine-1', { by: 'machines', token: 'machine-1' }],
     ['another scheme', `Basic ${encoded('ada:right')}`, { by: 'basic', name: 'ada' }],
     ['a scheme in another case', `bAsIc ${encoded('ada:right')}`, { by: 'basic', name: 'ada' }],
-  ])('tell who asks: %s', async (_name, authorization, actor) => {
+  ])('identify the caller: %s', async (_name, authorization, actor) => {
     const answer = await me('closed', { authorization });
     expect([answer.status, answer.json]).toEqual([200, { actor }]);
   });
@@ -201,7 +201,7 @@ describe('several schemes', () => {
     }
   });
 
-  test('are 503 where a strategy fails, and tell nothing of the cause', async () => {
+  test('are 503 without the cause if a strategy fails', async () => {
     const answer = await me('open', { authorization: 'Bearer storm' });
     expect(answer.status).toBe(503);
     expect(answer.text).not.toContain('secret-host');
@@ -279,7 +279,7 @@ describe('a strategy that redirects', () => {
     }
   }
 
-  test('is a scheme that fails, and the process goes on', async () => {
+  test('is a scheme that fails, and the process continues', async () => {
     const started = await startApp({
       entities: ENTITIES,
       controllers: CONTROLLERS,
@@ -385,7 +385,7 @@ describe('what the application does itself', () => {
   test.each([
     ['of the prefix', { authentication: ['auth-users', 'auth-usres'] }],
     ['once, though both name it', { authentication: ['auth-usres', strategy('auth-usres')] }],
-  ])('a strategy that Passport does not know refuses to start: %s', async (_name, restify) => {
+  ])('a strategy that is not registered with Passport is an error at start: %s', async (_name, restify) => {
     await expect(
       startApp({ entities: ENTITIES, controllers: CONTROLLERS, providers: PROVIDERS, restify }),
     ).rejects.toMatchObject({

@@ -369,7 +369,7 @@ onEachDatabase('a body', (database) => {
       expect([key, await refused({ title: 'Pen', maker: key })]).toEqual([key, { maker: messages }]);
   });
 
-  test('unmaps a nullable relation with null, and leaves it where it says nothing', async () => {
+  test('clears a nullable relation with null, and keeps it if the body does not name it', async () => {
     const { id } = await accepted({ importer: maker });
     expect((await started.client.patch(`${ARTICLE}${String(id)}/`, { stock: 1 })).json).toMatchObject({
       importer: maker,
@@ -1154,7 +1154,7 @@ onEachDatabase('listeners and subscribers', (database) => {
     ]);
   });
 
-  test('that fail on POST leave no trace, and say nothing to the client', async () => {
+  test('that fail on POST store nothing, and are 500 without the cause', async () => {
     const before = (await started.client.get(PATH)).json;
     for (const text of ['fail before insert', 'fail after insert', 'fail in subscriber']) {
       const answer = await started.client.post(PATH, { text });

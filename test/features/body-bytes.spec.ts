@@ -244,7 +244,7 @@ describe.each(SETTINGS)('an application %s', (_, settings) => {
   });
 
   test.each(['zstd', 'zstdd', 'compress', 'gzip, br', 'gzip, gzip', '"'])(
-    'tells what it decodes where the coding is %j',
+    'lists the supported codings for the coding %j',
     async (coding) => {
       const refused = {
         status: 415,

@@ -439,7 +439,7 @@ describe('versions and the global prefix', () => {
     expect((await client.get(pathname)).status).toBe(200);
   });
 
-  test('with header versions the page is told the default one', async () => {
+  test('with header versions the page sends the default one', async () => {
     const { client } = await start({
       configure: (app) => {
         app.enableVersioning({ type: VersioningType.HEADER, header: 'X-API-Version', defaultVersion: '3' });
@@ -450,7 +450,7 @@ describe('versions and the global prefix', () => {
     expect(configOf(page)).toMatchObject({ headers: { 'X-API-Version': '3' } });
   });
 
-  test('with media-type versions the page is told the parameter', async () => {
+  test('with media-type versions the page sends the parameter', async () => {
     const { client } = await start({
       configure: (app) => {
         app.enableVersioning({ type: VersioningType.MEDIA_TYPE, key: 'v=', defaultVersion: '3' });

@@ -179,7 +179,7 @@ onEachDatabase('many new rows', (database) => {
       expect(await rejected(ITEMS, items)).toEqual([[later, { code: ['This field must be unique.'] }]]);
     });
 
-    test('by the key of a row that is not there, or that its caller may not see', async () => {
+    test('by the key of a row that does not exist, or that its caller may not see', async () => {
       const hidden = await started.dataSource.getRepository(Owner).save({ name: 'Eve', open: false });
       for (const missing of [hidden.id, hidden.id + 1000]) {
         const items = body();

@@ -131,7 +131,7 @@ onEachDatabase('bulk writes beside what the application adds', (database) => {
   const texts = async (): Promise<readonly string[]> =>
     (await started.dataSource.getRepository(Task).find({ order: { text: 'ASC' } })).map(({ text }) => text);
 
-  test('hooks, listeners and validators are asked for each object, and see none that is not written', async () => {
+  test('hooks, listeners and validators are called for each written object, and for no other one', async () => {
     expect(
       await client.post(TASKS, [{ text: 'aa' }, { text: 'b' }, { text: 'cc', state: null }]),
     ).toMatchObject({

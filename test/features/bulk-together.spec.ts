@@ -114,7 +114,7 @@ onEachDatabase('many rows of one request', (database) => {
     expect(rows).toEqual(rows.map(({ id }) => stored.get(id)));
   });
 
-  test('are inserted one by one where nothing tells them apart but what is stored otherwise', async () => {
+  test('are inserted one by one if only values that are stored in another form differ', async () => {
     const body = ['1.5', '2.25'].map((price, index) => ({ code: `p${index}`, price }));
     expect(await post(WARES, body)).toMatchObject({
       status: 201,

@@ -132,7 +132,7 @@ onEachDatabase('bulk writes', (database) => {
       expect((await client.post(ITEMS, items.slice(1))).status).toBe(201);
     });
 
-    test('that is too large for a body says what helps', async () => {
+    test('that is too large has an error with a repair', async () => {
       const items = Array.from({ length: 20 }, (_, index) => ({ code: `c${index}`, note: 'x'.repeat(6000) }));
       expect(await client.post(ITEMS, items)).toMatchObject({
         status: 413,
@@ -161,7 +161,7 @@ onEachDatabase('bulk writes', (database) => {
       expect((await client.post(ITEMS, [{ code: 'a', owner: 'eve' }], as('eve'))).status).toBe(201);
     });
 
-    test('is answered in the shape that the client wants', async () => {
+    test('has the response fields that the client selects', async () => {
       const shelf = await shelfOf('top');
       expect(
         await client.post(`${ITEMS}?fields=code,shelf&expand=shelf`, [{ code: 'a', shelf }, { code: 'b' }]),
@@ -174,7 +174,7 @@ onEachDatabase('bulk writes', (database) => {
       });
     });
 
-    test('is no body of a model without bulk writes, and of a strict one knows its fields', async () => {
+    test('is rejected by a model without bulk writes, and a strict model rejects unknown fields', async () => {
       expect(await client.post('/rest/v1/bulk/shelf/', [{ name: 'x' }])).toMatchObject({
         status: 400,
         json: { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] },
@@ -280,7 +280,7 @@ onEachDatabase('bulk writes', (database) => {
       expect(await stored()).toEqual(['b 0 all']);
     });
 
-    test('asks for the right to change, and changes what its caller may change', async () => {
+    test('requires the right to change, and changes only permitted rows', async () => {
       await make([{ code: 'a', votes: 1, owner: 'all' }]);
       expect((await client.post(`${ITEMS}?upsert=true`, [{ code: 'z' }], as('adder'))).status).toBe(403);
       expect(

@@ -335,7 +335,7 @@ onEachDatabase('fields that a client chooses', (database) => {
     );
 
     test.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])(
-      'are refused behind an object that is not there: %s',
+      'are an error after the 404 of a missing object: %s',
       async (method) => {
         for (const query of ['only=x', 'without=x', 'unknown=1'])
           for (const key of ['99', 'abc'])

@@ -92,7 +92,7 @@ onEachDatabase('a column of type', (database) => {
 
     if (kind.uncompared) return;
 
-    test('finds each of its values exactly, and what lies behind', async () => {
+    test('finds each of its values exactly, and those after it', async () => {
       const comparisons = comparisonsOf(kind).filter(({ parameter }) => !/__(ne|gte|lte?)$/.test(parameter));
       for (const { parameter, value, found } of comparisons)
         expect(await list(`${parameter}=${encodeURIComponent(String(value))}`)).toEqual(found);

@@ -129,7 +129,7 @@ onEachDatabase('conditional requests beside what the application changes', (data
   const tagOf = async (url: string): Promise<string> => (await client.get(url)).headers.etag ?? '';
 
   for (const model of ['counted', 'plain', 'replaced']) {
-    test(`what an answer of "${model}" was made into has a part in its tag, and none in what a write asks`, async () => {
+    test(`an interceptor of "${model}" that changes the response changes its ETag, but not If-Match`, async () => {
       weather = 'sun';
       const url = await made(model);
       const tag = await tagOf(url);
@@ -185,7 +185,7 @@ onEachDatabase('conditional requests beside what the application changes', (data
     });
   }
 
-  test('a method that writes twice by super is asked once', async () => {
+  test('a method that writes twice by super is checked once', async () => {
     const url = await made('replaced');
     const tag = await tagOf(url);
     expect((await client.patch(url, {}, { headers: { 'if-match': '"x"' } })).status).toBe(412);
@@ -212,7 +212,7 @@ onEachDatabase('conditional requests beside what the application changes', (data
     ]);
   });
 
-  test("the content of the application's own serializer decides, whatever the version says", async () => {
+  test('with a serializer of the application the tag depends on the content, not on the version', async () => {
     weather = 'sun';
     const url = await made('serialised');
     const tag = await tagOf(url);
@@ -232,7 +232,7 @@ onEachDatabase('conditional requests beside what the application changes', (data
     ).toMatchObject({ title: 'by itself' });
   });
 
-  test('a subscriber that has a say in what is read takes the version its say', async () => {
+  test('with a subscriber that changes loaded values the tag depends on the content', async () => {
     weather = 'sun';
     const url = await made('counted');
     const tag = await tagOf(url);

@@ -309,7 +309,7 @@ onEachDatabase('conditional requests', (database) => {
       );
     });
 
-    test(`of writers that know the same ${kind} exactly one wins`, async () => {
+    test(`of writers with the same ${kind} exactly one succeeds`, async () => {
       for (let round = 0; round < 5; round++) {
         const { url, tag } = await made(path, { title: 'start' });
         const answers = await Promise.all(
@@ -332,7 +332,7 @@ onEachDatabase('conditional requests', (database) => {
       }
     });
 
-    test(`the order of checks for ${kind}: 404, then what the request asks, then its body`, async () => {
+    test(`the order of checks for ${kind}: 404, then the precondition, then the body`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       expect(
         (await client.patch(`${path}99999/`, { title: [] }, { headers: { 'if-match': '"x"' } })).status,
@@ -378,7 +378,7 @@ onEachDatabase('conditional requests', (database) => {
       expect((await client.patch(url, { title: 'x' }, { headers: { 'if-match': '*' } })).status).toBe(200);
     });
 
-    test(`If-None-Match keeps writes of ${kind} from what the caller knows`, async () => {
+    test(`If-None-Match rejects writes of ${kind} if the object has one of the tags`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       for (const none of ['*', tag, `W/${tag}`])
         expect((await client.patch(url, { title: 'x' }, { headers: { 'if-none-match': none } })).status).toBe(
@@ -430,7 +430,7 @@ onEachDatabase('conditional requests', (database) => {
       ).toBe(200);
     });
 
-    test(`a row of ${kind} that is hidden is 404, whatever the request asks`, async () => {
+    test(`a hidden row of ${kind} is 404, with each precondition`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       for (const match of [tag, '*', '"x"', 'x']) {
         for (const [method, body] of [
@@ -449,7 +449,7 @@ onEachDatabase('conditional requests', (database) => {
       }
     });
 
-    test(`who writes ${kind} of rows that GET hides is not told whether a guess was right`, async () => {
+    test(`a guessed tag in a write of ${kind} does not reveal rows that GET hides`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       const own = await made(path, { title: 'one', owner: 'guesser' });
       const patch = async (at: string, match: string): Promise<number> =>
@@ -464,7 +464,7 @@ onEachDatabase('conditional requests', (database) => {
       ]).toEqual([412, 412, 200, 412, 200]);
     });
 
-    test(`who writes ${kind} without reading it there is asked for the tag of what he reads`, async () => {
+    test(`a write of ${kind} needs the tag that GET sends to the same caller`, async () => {
       const { url, tag } = await made(path, { title: 'one' });
       const patched = await client.patch(
         url,
@@ -584,7 +584,7 @@ onEachDatabase('conditional requests', (database) => {
     expect((await client.get(`${PAGE}99999/`)).headers['cache-control']).toBeUndefined();
   });
 
-  test('without the option nothing of it is sent, and nothing is asked', async () => {
+  test('without the option no validator is sent, and preconditions are ignored', async () => {
     const { url, tag } = await made('/rest/v1/cond/plain/', { title: 'one' });
     expect(tag).toBe('');
     const { status, headers } = await client.get(url, {

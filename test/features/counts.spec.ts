@@ -307,7 +307,7 @@ onEachDatabase('counts of related objects', (database) => {
     expect(JSON.parse(JSON.stringify(rows))).toMatchObject([{ counts: { tasks: 5 } }, {}, {}]);
   });
 
-  test('are described by OPTIONS for what the caller sees', async () => {
+  test('are described by OPTIONS if the caller may read them', async () => {
     const options = async (role: string): Promise<unknown> =>
       (await started.client.send('OPTIONS', PROJECTS, { headers: { 'x-role': role } })).json;
     expect(await options('all')).toMatchObject({ counts: { parameter: 'with', lists: ['tasks', 'tags'] } });

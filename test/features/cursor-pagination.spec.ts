@@ -232,7 +232,7 @@ onEachDatabase('cursors', (database) => {
     expect(keysOf(await walk(started, `${path}?title=a&page_size=1`, 'next'))).toEqual([['1'], ['6']]);
   });
 
-  test('with headers lead by Link, and tell a count where one is asked for', async () => {
+  test('with headers have Link, and a count on request', async () => {
     const first = await started.client.get('/rest/v1/walks/note/', { headers: { host: 'h' } });
     expect(first.json).toEqual([
       { id: 1, text: 'x', loud: 'X' },
@@ -256,7 +256,7 @@ onEachDatabase('cursors', (database) => {
     expect(one.text).toBe(two.text);
   });
 
-  test('pass what comes and goes meanwhile: every row that stays is read once', async () => {
+  test('read each remaining row once while rows are inserted and deleted', async () => {
     const repository = started.dataSource.getRepository(Note);
     const note = '/rest/v1/walks/note/?ordering=text&page_size=2';
     const follow = async (

@@ -264,7 +264,7 @@ onEachDatabase(
         });
 
       if (isPostgres)
-        test('is asked again after a conflict, five times in all', async () => {
+        test('is retried after a conflict, five attempts in all', async () => {
           await run('CREATE SEQUENCE dc_tries');
           await run(
             `CREATE FUNCTION dc_conflict() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN IF nextval('dc_tries') < TG_ARGV[0]::int THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF; RETURN NULL; END $f$`,
@@ -357,7 +357,7 @@ onEachDatabase(
         else for (const event of ['INSERT', 'UPDATE', 'DELETE']) await run(`DROP TRIGGER ${id}_${event}`);
       });
 
-      test('is the error of the server, told once', async () => {
+      test('is an error of the server, logged once', async () => {
         const key = await add(model, 'a');
         const check = async (answer: Promise<Parameters<typeof seen>[0]>): Promise<void> => {
           told = [];

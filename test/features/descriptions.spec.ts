@@ -305,7 +305,7 @@ describe('descriptions', () => {
     expect(json).toMatchObject({ name: 'Tag List', kind: 'collection', label: '{word}', key: ['id'] });
   });
 
-  test('the description of a list says what can be queried', async () => {
+  test('the description of a list has its query parameters', async () => {
     expect(await describeUrl('/rest/v1/dsc/post/', AS_ANN)).toMatchObject({
       name: 'Post_ List',
       kind: 'collection',
@@ -486,7 +486,7 @@ describe('descriptions', () => {
     ]);
   });
 
-  test('a one-to-many list says how its objects refer to the one above, and where the caller may create them', async () => {
+  test('a one-to-many list has the field of its objects for the parent, and the URL for creates', async () => {
     expect((await describeUrl('/rest/v1/dsc/author/1/posts/')).parent).toEqual({
       field: 'author',
       create: '/rest/v1/dsc/post/',

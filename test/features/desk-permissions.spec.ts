@@ -162,7 +162,7 @@ onEachDatabase('permissions of the help desk', (database) => {
     expect(json).toMatchObject({ label: '{role}', description: 'Who works on which ticket.' });
   });
 
-  test('lets somebody comment on a ticket who may not use the tickets themselves', async () => {
+  test('lets a caller comment on a ticket who has no permission for tickets', async () => {
     filled = undefined;
     const answer = await started.client.post('/rest/v1/desk/comment/', COMMENT, {
       headers: credentials('scribe'),

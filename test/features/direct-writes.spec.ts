@@ -169,7 +169,7 @@ onEachDatabase('a write by one statement', (database) => {
     expect(Number(row?.v)).toBe(2);
   });
 
-  test('does not tell whether a column that is not selected had the written value', async () => {
+  test('does not reveal whether a column that is not selected had the written value', async () => {
     const { id } = await create('secretive', { title: 'a' });
     const versions: unknown[] = [];
     for (const secret of ['x', 'x', 'y', 'y', null, null])

@@ -608,7 +608,7 @@ describe('the order of the checks', () => {
     expectError(await started.client.send('POST', `${ERR}/volume/`, BROKEN), 400, PARSE_ERROR, COLLECTION);
   });
 
-  test('asks nothing of a body that is not wanted', async () => {
+  test('does not check the media type of a body that is not used', async () => {
     const { volume } = await volumeOn(started);
     for (const raw of [BROKEN.raw, HUGE]) {
       for (const headers of [JSON_TYPE, TEXT]) {
@@ -647,7 +647,7 @@ describe('the order of the checks', () => {
     expect((await started.client.get(`${ERR}/volume/${volume}/`)).status).toBe(200);
   });
 
-  test('says in the words of a refused permission that a guard of the application answers false', async () => {
+  test('has the text of a denied permission if a guard of the application returns false', async () => {
     expectError(
       await started.client.get(`${ERR}/volume/`, { headers: { 'x-refuse': 'false' } }),
       403,
@@ -753,7 +753,7 @@ const LOGGER: LoggerService = {
   },
 };
 
-onEachDatabase('an error that nobody foresaw', (database) => {
+onEachDatabase('an unexpected error', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({ entities: MODELS, database, nest: { logger: LOGGER } });
@@ -820,7 +820,7 @@ async function expectAway(started: StartedApp): Promise<void> {
   }
 }
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   const servers = DATABASES.filter(({ name, missing }) => name !== 'sqlite' && missing === undefined);
   if (servers.length > 0)
     test.each(servers)('is 503, and 200 when it is back ($name)', async (database) => {

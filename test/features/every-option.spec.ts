@@ -254,7 +254,7 @@ onEachDatabase('a model with every option', (database) => {
     });
   });
 
-  test('merges, deletes, restores and purges, each told once', async () => {
+  test('merges, deletes, restores and purges, each with one call of afterCommit', async () => {
     const { id } = await create('a');
     expect(await seenSince()).toEqual([
       'before create Box',

@@ -368,7 +368,7 @@ onEachDatabase('numbers of JSON columns beside', (database) => {
     expect(inner.text).toContain('"version":4,');
   });
 
-  test('changes that only a hook or TypeORM sees', async () => {
+  test('changes by a hook or by TypeORM', async () => {
     seen.length = 0;
     const created = await send('POST', 'hooked/', `{"code":"a","data":${BIG}}`);
     expect(created.text).toContain(`"data":${BIG},"version":1`);

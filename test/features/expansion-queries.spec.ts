@@ -316,7 +316,7 @@ onEachDatabase('parameters of expanded lists', (database) => {
     expect([lists > 150, cut > 50, refused > 10]).toEqual([true, true, true]);
   });
 
-  test('the member that says so follows the list that is cut', async () => {
+  test('the member that marks a cut list follows the list', async () => {
     const { text } = await started.client.get(
       `${POSTS}1/?expand=comments&fields=id,comments.id,title&comments.ordering=id&comments.limit=2`,
     );
@@ -477,7 +477,7 @@ onEachDatabase('parameters of expanded lists', (database) => {
     });
   });
 
-  test('a model without the option does not know them', async () => {
+  test('a model without the option does not have these parameters', async () => {
     expect((await read('/rest/v1/xq/tree/?expand=leaves')).json).toMatchObject([{ leaves: { length: 2 } }]);
     expect(await read('/rest/v1/xq/tree/?expand=leaves&leaves.limit=1')).toEqual({
       status: 400,

@@ -389,7 +389,7 @@ onEachDatabase('expansion', (database) => {
       ]);
     });
 
-    test('pairs of a junction that only TypeORM knows, by the serializer of what they refer to', async () => {
+    test('pairs of a junction without an entity, with the serializer of the referenced model', async () => {
       expect(await get('question/1/?expand=tags.tag&fields=tags')).toEqual({
         tags: [
           { id: 1, question: 1, tag: { id: 1, questions: '/rest/v1/ex/tag/1/questions/', loud: 'NEW' } },
@@ -489,7 +489,7 @@ onEachDatabase('expansion', (database) => {
       );
     });
 
-    test('what the application asks for without HTTP', async () => {
+    test('expansions in calls without HTTP', async () => {
       const questions = started.app.get(RestifyResources).of(Question).as({ name: 'bob' });
       expect(await questions.list({ expand: 'author', fields: 'id,author' })).toEqual([
         { id: 1, author: { id: 1, name: 'Ada' } },
@@ -547,7 +547,7 @@ onEachDatabase('expansion', (database) => {
   });
 
   describe('stands under the permissions of what it shows:', () => {
-    test('a field that the caller may not read is not there, and a row that it may not see stays a key', async () => {
+    test('a field that the caller may not read is left out, and a row that the caller may not see remains a key', async () => {
       expect(await get('question/?expand=author.profile&fields=id,author', 'bob')).toEqual([
         { id: 1, author: { id: 1, name: 'Ada' } },
         { id: 2, author: 2 },

@@ -136,7 +136,7 @@ function statusOf(
       expect(seen).toEqual([true, true, IncomingMessage, ServerResponse, true, false]);
     });
 
-    test('not while somebody else listens for requests', async () => {
+    test('not while another listener handles requests', async () => {
       const seen: unknown[] = [];
       const listener = (request: IncomingMessage): void => {
         seen.push(Object.getPrototypeOf(request));
@@ -150,7 +150,7 @@ function statusOf(
       expect(made[1]?.every((prototype, at) => prototype === ofExpress[at])).toBe(true);
     });
 
-    test('not while somebody stands between the server and Express', async () => {
+    test('not while a handler is between the server and Express', async () => {
       server.removeAllListeners('request');
       const seen: unknown[] = [];
       server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -161,7 +161,7 @@ function statusOf(
       expect(seen.map((prototype, at) => prototype === OWN[at])).toEqual([true, true]);
     });
 
-    test('not while somebody stands round what the server emits, and may set what Express gets', async () => {
+    test('not while the emit method of the server is wrapped', async () => {
       const seen: unknown[] = [];
       const emit = EventEmitter.prototype.emit.bind(server);
       server.emit = (event: string, ...given: unknown[]): boolean => {
@@ -176,7 +176,7 @@ function statusOf(
     });
 
     test.each(['connect', 'checkContinue', 'checkExpectation', 'dropRequest'])(
-      'not while somebody listens for %s',
+      'not while there is a listener for %s',
       async (event) => {
         server.on(event, () => undefined);
         expect((await started.client.get(LEAVES)).status).toBe(200);
@@ -184,7 +184,7 @@ function statusOf(
       },
     );
 
-    test('not while somebody upgrades connections, whose requests Express never sees', async () => {
+    test('not while there is a listener for upgrades, whose requests Express does not receive', async () => {
       const seen: unknown[] = [];
       server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
         seen.push(Object.getPrototypeOf(request));
@@ -196,7 +196,7 @@ function statusOf(
       expect(made[0]?.every((prototype, at) => prototype === OWN[at])).toBe(true);
     });
 
-    test('an application of Express below another one sees its own, and who comes behind it those of the upper one', async () => {
+    test('a mounted application of Express has its own prototypes, and later handlers those of the outer application', async () => {
       const lower = newExpress();
       const seen: unknown[] = [];
       const look = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
@@ -226,7 +226,7 @@ function statusOf(
       }
     });
 
-    test("a server that was made with classes of somebody's keeps them, also later", async () => {
+    test('a server that was created with its own classes keeps them', async () => {
       class OwnMessage extends IncomingMessage {}
       const given = createServer({ IncomingMessage: OwnMessage }, express);
       useExpressPrototypes(given, express);

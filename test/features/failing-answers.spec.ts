@@ -299,7 +299,7 @@ onEachDatabase('a write', (database) => {
     expect((await client.send('POST', url, { body: { name: 'bad' }, headers })).status).toBe(201);
   });
 
-  test('that returns the deleted object, which has no JSON, deletes nothing', async () => {
+  test('whose returned object has no JSON form deletes nothing', async () => {
     const url = '/rest/v1/fa/fareturned/';
     await client.post(url, { name: 'a' });
     failing.add('a');

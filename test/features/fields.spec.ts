@@ -410,7 +410,7 @@ onEachDatabase('a column of type', (database) => {
     expect(Object.keys(created.json as object)).toEqual(['id', ...Object.keys(kinds)]);
   });
 
-  test('bigint and decimal asks for a string where a JSON number is not exact', async () => {
+  test('bigint and decimal reject an inexact JSON number and suggest a string', async () => {
     for (const [field, raw] of [
       ['bigint', '9007199254740993'],
       ['bigint', '1e25'],
@@ -1353,7 +1353,7 @@ onEachDatabase('the type of a property', (database) => {
     expect((await client.get('/rest/v1/typed/typed/?id=9007199254740993')).json).toEqual([]);
   });
 
-  test('bigint keys that JSON numbers cannot tell apart name two objects, for every method', async () => {
+  test('bigint keys that are equal as JSON numbers identify two objects, for every method', async () => {
     const { client } = started;
     const [even, odd] = ['/rest/v1/typed/typed/9007199254740994/', '/rest/v1/typed/typed/9007199254740995/'];
     for (const id of ['9007199254740994', '9007199254740995'])

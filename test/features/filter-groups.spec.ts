@@ -83,7 +83,7 @@ onEachDatabase('groups of filters', (database) => {
     ['and(choices__votes=7,and(choices__text=Ada))', []],
     ['or(and(choices__votes=7,choices__text="ada%"),tags__isnull=true)', [1, 3]],
     ['or(choices__isnull=true,choices=3)', [2, 3]],
-  ])('filter=%s means one related row where it says and', async (filter, expected) => {
+  ])('filter=%s applies and(…) to one related row', async (filter, expected) => {
     expect(await questions(filter)).toEqual(expected);
   });
 

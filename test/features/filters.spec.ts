@@ -1070,7 +1070,7 @@ onEachDatabase('filter backends of the application', (database) => {
     expect([answer.status, answer.json]).toEqual([400, { non_field_errors: ['No rule "none".'] }]);
   });
 
-  test('name the parameters that a strict model knows, and every other one is 400', async () => {
+  test('are the parameters of a strict model, and every other one is 400', async () => {
     const { client } = started;
     expect(await ids('rule=or&votes=1&search=&ordering=&id=1&poet=1&written=')).toEqual([1]);
     for (const name of ['nonsense', 'hidden', 'Votes', 'votes__gt', 'page', '__proto__', 'constructor']) {

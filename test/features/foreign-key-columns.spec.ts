@@ -523,7 +523,7 @@ onEachDatabase('the plain column of a foreign key beside its relation', (databas
     ]);
   });
 
-  test('of through objects, whose parent the URL says', async () => {
+  test('of through objects, whose parent is in the URL', async () => {
     const { client } = started;
     const list = `${TW}/twuser/1/clubs/`;
     expect(await client.post(list, { clubId: 1, userId: 2 })).toMatchObject({

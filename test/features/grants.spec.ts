@@ -273,7 +273,7 @@ onEachDatabase('grants of rows and fields', (database) => {
       ]);
     });
 
-    test('limit a filter and a search over a relation to related rows that the caller sees', async () => {
+    test('limit a filter and a search over a relation to related rows that the caller may see', async () => {
       expect(await ids('gnote/?folder__code=aa', 'ann')).toEqual([1]);
       expect(await ids('gnote/?folder__code=bb', 'ann')).toEqual([]);
       expect(await ids('gnote/?search=bb', 'ann')).toEqual([]);
@@ -391,7 +391,7 @@ onEachDatabase('grants of rows and fields', (database) => {
       ]);
     });
 
-    test('takes the credentials of another scheme for none', async () => {
+    test('ignores the credentials of another scheme', async () => {
       expect(
         (await started.client.get('/rest/v1/g/glabel/', { headers: { authorization: 'Bearer abc' } })).status,
       ).toBe(200);

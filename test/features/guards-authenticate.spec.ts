@@ -437,7 +437,7 @@ describe('guards in the place of authentication', () => {
     expect((await started.client.get(`/rest/v1/ga/ganote/?text=once`, as('eve'))).json).toHaveLength(1);
   });
 
-  test('requests at the same time have nothing in common', async () => {
+  test('concurrent requests are independent', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `${index % 2 === 0 ? 'slow' : 'fast'}${index}`);
     const answers = await Promise.all(
       names.map((name, index) =>
@@ -494,9 +494,12 @@ describe('guards in the place of authentication', () => {
       { name: 'ada' },
     ],
     ['the last guard', { 'x-key': 'sesame' }, { name: 'machine' }],
-  ])('of several in a list the first that knows the caller decides: %s', async (_name, headers, actor) => {
-    expect((await started.client.get('/rest/v1/ga/gamixed/me/', { headers })).json).toEqual({ actor });
-  });
+  ])(
+    'of several in a list the first that identifies the caller decides: %s',
+    async (_name, headers, actor) => {
+      expect((await started.client.get('/rest/v1/ga/gamixed/me/', { headers })).json).toEqual({ actor });
+    },
+  );
 
   test.each([
     ['nothing', {}, NOT_PROVIDED],
@@ -512,7 +515,7 @@ describe('guards in the place of authentication', () => {
     },
   );
 
-  test('one that answers false refuses as permissions do', async () => {
+  test('one that returns false responds as denied permissions do', async () => {
     expect(shown(await started.client.get('/rest/v1/ga/gadoor/me/'))).toEqual([403, DENIED]);
     expect(
       (await started.client.get('/rest/v1/ga/gadoor/me/', { headers: { 'x-door': 'blue' } })).json,
@@ -521,7 +524,7 @@ describe('guards in the place of authentication', () => {
     });
   });
 
-  test('they belong to HTTP: the same without it asks the permissions alone', async () => {
+  test('they run for HTTP only: calls without it check the permissions alone', async () => {
     const notes = started.app.get(RestifyResources).of(GaNote);
     expect(await notes.as({ name: 'ada' }).list()).toMatchObject([{ owner: 'ada' }]);
     await expect(notes.as(null).list()).rejects.toThrow();

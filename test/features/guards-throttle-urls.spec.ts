@@ -141,7 +141,7 @@ describe('a throttle', () => {
     await rm(program);
   });
 
-  test('lets a caller pass so often, counts each caller and each model for itself, and comes before the method', async () => {
+  test('limits the requests of a caller, separately for each caller and model, before the method is checked', async () => {
     for (let call = 0; call < 3; call++)
       expect((await client.get('/rest/v1/gate/ticket/', as('ann'))).status).toBe(200);
     const refused = await client.put('/rest/v1/gate/ticket/', {}, as('ann'));
@@ -174,7 +174,7 @@ describe('a throttle', () => {
     expect(statuses).toEqual([405, 405, 405, 429, 429]);
   });
 
-  test('S19 counts an anonymous caller by the address, whatever a header says', async () => {
+  test('S19 counts an anonymous caller by the address, and ignores headers', async () => {
     const answers: number[] = [];
     for (let call = 0; call < 5; call++)
       answers.push(
@@ -247,14 +247,14 @@ describe('URLs by name', () => {
     expect(urls.reverse(name, parameters)).toBe(url);
   });
 
-  test('stand below the prefix that is asked for, else that of the request, else the first', async () => {
+  test('are below the requested prefix, else that of the request, else the first', async () => {
     expect(urls.reverse('gtu_gtukey-list', {}, { prefix: 'rest/v2' })).toBe('/api/rest/v2/gtu/gtukey/');
     await started.client.post('/api/rest/v2/gtu/gtuhouse/', {});
     const { json } = await started.client.get('/api/rest/v2/gtu/gtuhouse/1/links/');
     expect(json).toEqual({ own: '/api/rest/v2/gtu/gtuhouse/1/', first: '/api/rest/v1/gtu/gtuhouse/' });
   });
 
-  test('say what is wrong with a name, a prefix or a key', () => {
+  test('throw an error for an unknown name or prefix, and for an invalid key', () => {
     expect(() => urls.reverse('gtu-nothing')).toThrow('No route is named "gtu-nothing".');
     expect(() => urls.reverse('gtu_gtukey-list', {}, { prefix: 'v3' })).toThrow('There is no prefix "v3".');
     expect(() => urls.reverse('gtu_gtuhouse-detail')).toThrow('This URL needs a key');

@@ -279,8 +279,8 @@ describe('every response', () => {
   });
 });
 
-describe('a database that is away', () => {
-  test('is 503 with the headers, and says nothing of its own', async () => {
+describe('an unavailable database', () => {
+  test('is 503 with the headers, without the cause', async () => {
     const started = await startApp({ entities: [Crate, Bottle] });
     try {
       await started.dataSource.destroy();

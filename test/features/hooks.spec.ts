@@ -263,7 +263,7 @@ onEachDatabase('hooks of a controller', (database) => {
     test.each([
       ['PUT', { team: 1, title: 'x' }],
       ['PATCH', { title: 'x' }],
-    ])('takes a row of somebody else for none that is there: %s', async (method, json) => {
+    ])('treats a row of another user as missing: %s', async (method, json) => {
       expect((await ask(ANN).send(method, 'task/2/', json)).status).toBe(404);
       expect(await texts(started.dataSource)).toEqual([]);
     });
@@ -397,7 +397,7 @@ onEachDatabase('hooks of a controller', (database) => {
       await expect(teams.list({ name: '\u0000' })).rejects.toMatchObject({ answer: { status: 400 } });
     });
 
-    test('give the compiled model, and say plainly what is not served', () => {
+    test('return the compiled model, and throw an error for one that is not served', () => {
       const resources = started.app.get(RestifyResources);
       expect(resources.of(Task).resource).toMatchObject({ id: 'hook.task', label: 'Task' });
       expect(Object.isFrozen(resources.of(Task).resource)).toBe(true);

@@ -470,7 +470,7 @@ onEachDatabase('a POST with an Idempotency-Key', (database) => {
     }
   });
 
-  test('is 404 where the parent is gone, and belongs to its parent', async () => {
+  test('is 404 if the parent was deleted, and is separate for each parent', async () => {
     const [one, two] = [
       await made('/rest/v1/idem/shop/', { name: 'one' }),
       await made('/rest/v1/idem/shop/', { name: 'two' }),

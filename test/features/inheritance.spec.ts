@@ -261,7 +261,7 @@ onEachDatabase('single-table inheritance', (database) => {
     });
   });
 
-  test('knows no row of another kind, in any operation', async () => {
+  test('excludes rows of other kinds, in each operation', async () => {
     for (const id of [vehicle, truck]) {
       const url = `/rest/v1/fleet/bus/${id}/`;
       expect(seen(await client.get(url))).toEqual(NOT_FOUND);
@@ -280,7 +280,7 @@ onEachDatabase('single-table inheritance', (database) => {
     expect(await ids('bus/?seats=9')).toEqual([mini]);
   });
 
-  test('makes rows of the kind that the URL names, whatever the body says, and leaves the kind alone', async () => {
+  test('creates rows of the kind of the URL, and ignores the kind in a body', async () => {
     const made = await client.post('/rest/v1/fleet/bus/', {
       plate: 'B2',
       seats: 30,
@@ -297,7 +297,7 @@ onEachDatabase('single-table inheritance', (database) => {
     expect(seen(await client.get(`/rest/v1/fleet/bus/${id}/`))).toEqual(NOT_FOUND);
   });
 
-  test('asks for the columns of the kind alone, those that TypeORM made nullable for the others too', async () => {
+  test('requires only the columns of the kind, also those that TypeORM made nullable for the others', async () => {
     expect(seen(await client.post('/rest/v1/fleet/bus/', {}))).toEqual([
       400,
       { plate: REQUIRED, seats: REQUIRED, engine: REQUIRED },

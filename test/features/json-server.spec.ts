@@ -169,7 +169,7 @@ onEachDatabase('the dialect of json-server', (database) => {
       ]);
     });
 
-    test('say what does not fit, all together, and how many values there may be', async () => {
+    test('list all invalid values, and the maximum number of values', async () => {
       expect(await ids('price_gte=many&price=x&price=y&cheap=z')).toEqual([
         400,
         { price_gte: ['Enter a number.'], price: ['Enter a number.'], cheap: ['Enter a number.'] },
@@ -332,7 +332,7 @@ test('the OpenAPI document names its parameters and headers', async () => {
   }
 });
 
-test('a parameter means what it says beside a field of that name', async () => {
+test('a parameter keeps its meaning beside a field of that name', async () => {
   @Restify({ app: 'js', filterFields: { votes: ['gte'], q: ['exact'] } })
   @Entity()
   class JsTaken {

@@ -231,7 +231,7 @@ onEachDatabase('labels', (database) => {
     ]);
   });
 
-  test('a caller who may not read a field of the label sees the key', async () => {
+  test('a caller who may not read a field of the label gets the key', async () => {
     expect(await labelsOf(`${BOOKS}?with=labels&fields=author`, 'carl')).toEqual([
       { author: '1' },
       { author: '2' },
@@ -240,7 +240,7 @@ onEachDatabase('labels', (database) => {
     ]);
   });
 
-  test('a caller who may not read the related model sees no label of it', async () => {
+  test('a caller who may not read the related model gets no label of it', async () => {
     expect(await labelsOf(`${BOOKS}?with=labels&fields=author,cover`, 'eve')).toEqual([
       { cover: 'red' },
       { cover: 'blue' },

@@ -92,7 +92,7 @@ onEachDatabase('a change by SQL', (database) => {
     expect(await started.dataSource.getRepository(Rack).findOneBy({ id: 1 })).toMatchObject({ owner: 'me' });
   });
 
-  test('asks for the content of If-Match under the lock', async () => {
+  test('compares the content with If-Match under the lock', async () => {
     const { headers } = await started.client.get(`${RACKS}1/`);
     const tag = { 'if-match': headers.etag ?? '' };
     await patch(`${RACKS}2/`, { height: 1 });

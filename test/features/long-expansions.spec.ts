@@ -113,7 +113,7 @@ onEachDatabase('expansion of long lists', (database) => {
   });
 
   describe('beside methods of the application', () => {
-    test('super gives what is expanded, and HEAD tells of it', async () => {
+    test('super returns the expanded objects, and HEAD has their headers', async () => {
       expect(
         (await started.client.get('/rest/v1/le/seatrow/3,3/?expand=seats.row&only=seats.id,seats.row.line'))
           .text,
@@ -127,7 +127,7 @@ onEachDatabase('expansion of long lists', (database) => {
       ]);
     });
 
-    test('one that replaces the list of a model is not asked by what expands it', async () => {
+    test('one that replaces the list of a model is not called for its expansion', async () => {
       expect((await started.client.get('/rest/v1/le/hall/')).text).toBe('{"halls":[{"id":1},{"id":2}]}');
       expect((await started.client.get('/rest/v1/le/seatrow/1,1/?expand=hall&only=hall')).text).toBe(
         '{"row":{"hall":{"id":1}}}',

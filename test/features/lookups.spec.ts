@@ -82,7 +82,7 @@ onEachDatabase('lookups that a model names', (database) => {
       ['text__contains=%C3%96', [6]],
       ['text__contains=O', []],
       ['text__startswith=Ol', []],
-    ])('?%s takes every letter for itself, and case where it says so', async (query, expected) => {
+    ])('?%s has no wildcards, and respects case except with the prefix i', async (query, expected) => {
       expect(await choices(query)).toEqual(expected);
     });
 
@@ -103,7 +103,7 @@ onEachDatabase('lookups that a model names', (database) => {
       ['votes=x&open=y', [400, { votes: ['Enter a number.'], open: ['Must be a valid boolean.'] }]],
       [`id__in=${'1,'.repeat(99)}2`, [1, 2]],
       [`id__in=${'1,'.repeat(100)}2`, [400, { id__in: ['Ensure there are no more than 100 values.'] }]],
-    ])('?%s is a list, or is told what it lacks', async (query, expected) => {
+    ])('?%s is a list, or an error', async (query, expected) => {
       expect(await choices(query)).toEqual(expected);
     });
 
@@ -224,7 +224,7 @@ onEachDatabase('lookups that a model names', (database) => {
       expect(await questions('tags__isnull=true', 'half')).toEqual([3]);
     });
 
-    test('tell of none that is hidden by its absence', async () => {
+    test('do not reveal hidden rows by the absence of matches', async () => {
       expect(await questions('choices__isnull=true', 'half')).toEqual([3]);
       expect(await questions('filter=not(choices__votes=9)', 'half')).toEqual([1, 3]);
     });

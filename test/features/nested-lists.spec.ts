@@ -209,7 +209,7 @@ onEachDatabase('a one-to-many nested list', (database) => {
     expect(seen(await client.get(`${url}?publisher=`))).toEqual([200, [volume.json]]);
   });
 
-  test('below a parent that is not there, or that no row can be, is 404', async () => {
+  test('below a missing parent, or an invalid key, is 404', async () => {
     const { client } = started;
     for (const key of ['999999', '0', '-1', ...NO_INTEGER_KEYS]) {
       expect([key, ...seen(await client.get(`/rest/v1/press/publisher/${key}/volumes/`))]).toEqual([
@@ -264,7 +264,7 @@ describe('a one-to-many nested URL', () => {
     expect((await client.get('/rest/v1/press/volume/')).text).toBe(before);
   });
 
-  test('answers HEAD as GET without its body, and OPTIONS with nothing to write, for a parent that is not there too', async () => {
+  test('answers HEAD as GET without its body, and OPTIONS without fields to write for a missing parent', async () => {
     const { client } = started;
     const one = await publisher(client);
     const head = await client.send('HEAD', `/rest/v1/press/publisher/${one}/volumes/`);
@@ -572,7 +572,7 @@ onEachDatabase(
     });
     afterAll(() => started.close());
 
-    test('is 400 below a parent, and 404 below none', async () => {
+    test('is 400 below a parent, and 404 below a missing one', async () => {
       const { client } = started;
       const id = idOf(await client.post('/rest/v1/notices/board/', {}));
       const search = (key: number): Promise<unknown> =>

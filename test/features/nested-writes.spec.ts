@@ -248,7 +248,7 @@ onEachDatabase('objects in bodies', (database) => {
       expect(await comments()).toEqual(['a: one 0']);
     });
 
-    test('have their errors under their verbs, also those of objects that are not there', async () => {
+    test('have their errors under their verbs, also those of missing objects', async () => {
       const { client } = started;
       const { id } = (await client.post(TICKETS, { code: 'a', comments: [{ text: 'one' }] })).json as {
         id: number;

@@ -101,7 +101,7 @@ onEachDatabase('nulls in an order', (database) => {
     expect(await ids(`book/?${query}`)).toEqual(expected);
   });
 
-  test('are not for clients of a model that does not say so', async () => {
+  test('cannot be chosen by clients without the option of the model', async () => {
     const usual = await ids('page/');
     expect(usual).toHaveLength(3);
     expect(await ids('page/?ordering=votes.nullslast')).toEqual(usual);
@@ -233,7 +233,7 @@ onEachDatabase(
     });
     afterAll(() => started.close());
 
-    test('stand where it says', async () => {
+    test('have the declared position', async () => {
       await started.dataSource.manager.save(Line, [
         { id: 1, votes: null },
         { id: 2, votes: 3 },

@@ -145,7 +145,7 @@ onEachDatabase('the six operations', (database) => {
     ]);
   });
 
-  test('create gives a generated key by itself, whatever the body says', async () => {
+  test('create generates the key, and ignores one in the body', async () => {
     const { body } = await make();
     const second = await started.client.post(`${OPS}/widget/`, { id: body.id, name: 'second' });
     expect(second.status).toBe(201);
@@ -219,7 +219,7 @@ onEachDatabase('the six operations', (database) => {
     }
   });
 
-  test('destroy gives 204 without a body, and the object is gone', async () => {
+  test('destroy is 204 without a body, and deletes the object', async () => {
     const { path, body } = await make();
     await started.client.post(`${OPS}/part/`, { widget: body.id });
     const deleted = await started.client.delete(path);
@@ -438,7 +438,7 @@ describe('HEAD and OPTIONS', () => {
     expect(Object.keys(actions[method] ?? {})).toEqual(Object.keys(FIELDS));
   });
 
-  test('OPTIONS of a natural key says that it is given once, and of a nested list that there is nothing to send', async () => {
+  test('OPTIONS shows that a natural key is set once, and that a nested list takes no body', async () => {
     const list = await started.client.send('OPTIONS', `${OPS}/coupon/`);
     expect(list.json).toMatchObject({
       actions: { POST: { code: { required: true, read_only: false, max_length: 20 } } },
@@ -454,7 +454,7 @@ describe('HEAD and OPTIONS', () => {
     expect((nested.json as { actions: object }).actions).toEqual({});
   });
 
-  test('OPTIONS of a through list asks for the other side, and not for the parent', async () => {
+  test('OPTIONS of a through list has the other side as a required field, and not the parent', async () => {
     const answer = await started.client.send('OPTIONS', `${OPS}/widget/1/labels/`);
     expect([answer.status, answer.json]).toMatchObject([
       200,
@@ -742,7 +742,7 @@ describe('the option operations', () => {
       expect(Object.hasOwn(index, `rest/v1/few/${name.toLowerCase()}`)).toBe(collectionAllow !== '');
     });
 
-    test('tells OPTIONS only what can be sent', async () => {
+    test('OPTIONS shows only fields that can be sent', async () => {
       for (const [path, allow] of [
         [collection, collectionAllow],
         [`${collection}1/`, objectAllow],

@@ -410,7 +410,7 @@ describe('methods that replace operations', () => {
     await bound.close();
   });
 
-  test('outside of a request say what they want', async () => {
+  test('are an error outside of a request', async () => {
     await expect(new BookController(new Notices()).list({})).rejects.toThrow(
       'super.list(request) wants the request that is being answered',
     );
@@ -529,7 +529,7 @@ describe('interceptors and pipes', () => {
     ).toEqual({ data: null, word: 'kept' });
   });
 
-  test('of a child stand around the nested list, of a relation around its through objects, and nowhere else', async () => {
+  test('of a child run for the nested list, of a relation for its through objects, and for no other URL', async () => {
     expect((await started.client.get('/rest/v1/enh/board/1/notes/')).json).toEqual({
       data: [{ id: 1, text: 'TWO', board: 1 }],
       word: 'kept',

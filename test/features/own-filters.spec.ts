@@ -52,14 +52,14 @@ onEachDatabase("filters of a model's own", (database) => {
       ]);
     });
 
-    test('do not exist for a caller who may not read what they tell of', async () => {
+    test('do not exist for a caller who may not read their fields', async () => {
       expect(await choices('votes__near=8', 'blind')).toEqual(ALL);
       expect(await choices('votes__near=x', 'blind')).toEqual(ALL);
       expect(await choices('named=Ada', 'blind')).toEqual(ALL);
       expect(await choices('rival=7', 'blind')).toEqual(ALL);
     });
 
-    test('count related rows that the caller may see, and are not asked where that cannot be said', async () => {
+    test('count related rows that the caller may see, and are not called if no row is visible', async () => {
       expect(await choices('named=first', 'half')).toEqual([1, 2]);
       expect(await choices('named=second', 'half')).toEqual([]);
       expect(await choices('rival=7', 'half')).toEqual([1, 2, 3, 5, 6]);
@@ -94,7 +94,7 @@ onEachDatabase("filters of a model's own", (database) => {
       expect(await choices(query)).toEqual(expected);
     });
 
-    test('know the caller', async () => {
+    test('receive the caller', async () => {
       expect(await choices('mine=yes', 'Ada')).toEqual([1]);
       expect(await choices('mine=yes')).toEqual([]);
     });

@@ -145,13 +145,13 @@ onEachDatabase('a count', (database) => {
   };
   const asksPlanner = (): boolean => log.statements.some((each) => each.includes('EXPLAIN'));
 
-  test('is exact where a client asks for that, within its grants', async () => {
+  test('is exact on request, within the grants of the caller', async () => {
     expect(await count('fact/?count=exact')).toBe(ROWS);
     expect(await count('fact/?count=exact', { 'x-team': '99' })).toBe(ROWS / 100);
     expect(asksPlanner()).toBe(false);
   });
 
-  test('is not made where a client wants none', async () => {
+  test('is omitted on request', async () => {
     expect(await count('fact/?count=none')).toBe(null);
     expect(
       log.statements.filter(
@@ -190,7 +190,7 @@ onEachDatabase('a count', (database) => {
     expect(Number(await count('fact/?team__gte=1'))).toBeGreaterThanOrEqual(10_000);
   });
 
-  test('that is estimated is exact up to the number that the pagination says', async () => {
+  test('that is estimated is exact up to countUpTo', async () => {
     const read = async (query: string, headers: Record<string, string> = {}): Promise<unknown[]> => {
       const answer = await started.client.get(`/rest/v1/counts/bounded/${query}`, { headers });
       const { count: rows, count_kind: kind, next } = answer.json as Readonly<Record<string, unknown>>;
@@ -221,7 +221,7 @@ onEachDatabase('a count', (database) => {
     expect(log.statements.some((each) => each.includes('LIMIT 301'))).toBe(true);
   });
 
-  test('says in a header what it is, where the page is an array', async () => {
+  test('has its kind in a header if the page is an array', async () => {
     const headers = async (query: string, team: Record<string, string>): Promise<unknown[]> => {
       const answer = await started.client.get(`/rest/v1/counts/headed/${query}`, { headers: team });
       const { link = '', 'content-range': range } = answer.headers;
@@ -251,7 +251,7 @@ onEachDatabase('a count', (database) => {
     expect((await started.client.get('/rest/v1/counts/fact/1/')).headers.vary).toBe('Accept, Cookie');
   });
 
-  test('that is estimated tells nothing of rows that the caller may not see', async () => {
+  test('that is estimated does not depend on rows that the caller may not see', async () => {
     expect(await count('fact/', { 'x-team': '98' })).toBe((ROWS / 100) * 2);
     expect(await count('fact/', { 'x-team': '0' })).toBe(10_000);
     expect(await count('origin/1/facts/')).toBe(10_000);

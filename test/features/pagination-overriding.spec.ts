@@ -114,7 +114,7 @@ test('super.list gives the envelope of the page, and what the method makes of it
   expect([beyond.status, beyond.json]).toEqual([404, { detail: 'Invalid page.' }]);
 });
 
-test('a method that asks for no page sends what it returns', async () => {
+test('a method that reads no page sends its result', async () => {
   expect((await get('pen/?own')).json).toEqual([{ own: true }]);
 });
 
@@ -128,7 +128,7 @@ test('with headers, super.list gives the rows of the page, and the headers are s
   ]);
 });
 
-test('interceptors stand around the page, and pipes are asked once', async () => {
+test('interceptors run around the page, and pipes run once', async () => {
   PIPED.length = 0;
   const answer = await get('ink/?page_size=2');
   expect(answer.json).toEqual({

@@ -229,7 +229,7 @@ onEachDatabase('pages', (database) => {
       expect(await refused(`leaf/?page_size=${size}`)).toEqual([400, { page_size: [message] }]);
     });
 
-    test('are counted as the client asks, where the model lets it', async () => {
+    test('are counted as the client requests, with clientCount', async () => {
       expect(await ask('leaf/?count=none')).toMatchObject({
         count: null,
         next: `${base}/leaf/?count=none&page=2`,
@@ -323,7 +323,7 @@ onEachDatabase('pages', (database) => {
       });
     });
 
-    test('of a parent that is not there are 404, whatever the page', async () => {
+    test('of a missing parent are 404, for each page', async () => {
       for (const query of ['', '?page=2', '?page=x', '?page_size=0', '?page=last', '?count=all'])
         expect(await refused(`tree/9/leaves/${query}`)).toEqual([404, { detail: 'Not found.' }]);
       for (const query of ['', '?page=2', '?page=x', '?page=last'])
@@ -376,7 +376,7 @@ onEachDatabase('pages', (database) => {
     expect(await refused('root/1/?page=1')).toEqual([400, { page: ['Unknown parameter.'] }]);
   });
 
-  test('are not cut where the model says false, nor of anything but lists', async () => {
+  test('are not cut with pagination: false, nor in responses other than lists', async () => {
     expect((await started.client.get('/rest/v1/pages/bird/?page=9')).json).toHaveLength(3);
     expect((await started.client.get('/rest/v1/pages/leaf/1/?page=9')).json).toEqual({
       id: 1,
@@ -495,7 +495,7 @@ onEachDatabase('a pagination', (database) => {
     ]);
   });
 
-  test('has 50 rows where nothing is said, and 100 at most', async () => {
+  test('has 50 rows by default, and 100 at most', async () => {
     const started = await startApp({
       entities: [Many],
       database,

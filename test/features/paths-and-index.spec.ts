@@ -167,7 +167,7 @@ describe('paths below a prefix', () => {
     '/rest/v1/shop/bigshelf/1',
     '/rest/v1/shop/bigshelf/1/itemSet',
     '/rest/v1/shop/bigshelf?name=A',
-  ])('answer the same without the last slash, and redirect nowhere: %s', async (bare) => {
+  ])('answer the same without the last slash, without a redirect: %s', async (bare) => {
     const [path = '', query] = bare.split('?');
     const [without, canonical] = [
       await started.client.get(bare),
@@ -778,7 +778,7 @@ describe('two prefixes', () => {
     expect((await started.client.get('/rest/')).status).toBe(404);
   });
 
-  test('write links below the prefix that is asked', async () => {
+  test('have links below the requested prefix', async () => {
     for (const prefix of ['rest/v1', 'rest/v2']) {
       expect((await started.client.get(`/${prefix}/shop/bigshelf/1/`)).json).toEqual({
         id: 1,

@@ -234,7 +234,7 @@ onEachDatabase('a write of a plain row', (database) => {
     expect([changed.status, changed.json]).toEqual([200, { id: 1, email: 'bob@example.org' }]);
   });
 
-  test('tells columns apart whose names hold blanks', async () => {
+  test('distinguishes columns with blanks in their names', async () => {
     for (const body of [
       { ab: '1', c: '2' },
       { a: '3', bc: '4' },
@@ -270,7 +270,7 @@ onEachDatabase('a write of a plain row', (database) => {
     });
   });
 
-  test('holds what a validator of a base class says', async () => {
+  test('applies validators of a base class', async () => {
     const { status, json } = await started.client.post('/rest/v1/plain/inheriting/', { text: 'ab' });
     expect([status, Object.keys(json as object)]).toEqual([400, ['text']]);
   });

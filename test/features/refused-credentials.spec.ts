@@ -141,7 +141,7 @@ describe('an address whose credentials were refused 30 times in a minute', () =>
     expect([token.status, calls.length]).toEqual([429, 30]);
   });
 
-  test('is served without credentials, and as an actor that the application knows', async () => {
+  test('is served without credentials, and as an authenticated actor', async () => {
     expect((await started.client.get(OPEN)).status).toBe(200);
     expect((await started.client.get(SAFE)).status).toBe(401);
     expect((await started.client.get(SAFE, credentials('ada', 'guessed', { 'x-known': 'ada' }))).status).toBe(
@@ -188,13 +188,13 @@ describe('many credentials at once', () => {
     milliseconds = 20;
   });
 
-  test('are no more guesses of one user name than one after the other', async () => {
+  test('allow no more guesses of one user name than consecutive requests', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => ask('ada', `guess${index}`)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...times(10, 401), ...times(90, 429)]);
     expect(calls).toHaveLength(10);
   });
 
-  test('are no more guesses from one address', async () => {
+  test('allow no more guesses from one address', async () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => ask(`user${index}`, 'guessed')),
     );
@@ -302,12 +302,12 @@ describe('S19 an address', () => {
   const from = async (address: string): Promise<number> =>
     (await started.client.get(SAFE, credentials('ada', 'guessed', { 'x-forwarded-for': address }))).status;
 
-  test('is not what a client says it is', async () => {
+  test('is not taken from a header of the client', async () => {
     await start({ authenticationThrottle: { perUser: 2 } });
     expect([await from('10.0.0.1'), await from('10.0.0.2'), await from('10.0.0.3')]).toEqual([401, 401, 429]);
   });
 
-  test('is what a proxy says that the application trusts, and a network of IPv6 is one', async () => {
+  test('is taken from the header of a trusted proxy, and IPv6 addresses are counted by network', async () => {
     await start({ authenticationThrottle: { perUser: 2 } }, { trustProxy: true });
     expect([
       await from('10.0.0.1'),

@@ -269,7 +269,7 @@ describe.each([
         TRACE: 405,
       },
     ],
-  ])('each method is answered as the URL says: %s', async (path, allow, statuses) => {
+  ])('each method of the URL has its response: %s', async (path, allow, statuses) => {
     for (const [method, status] of Object.entries(statuses)) {
       const answer = await started.client.send(
         method,
@@ -281,7 +281,7 @@ describe.each([
   });
 
   test.each(['GET', 'POST', 'OPTIONS', 'TRACE'])(
-    "the application's guards stand before %s, and know the parameters of the path",
+    'global guards run before %s, and get the parameters of the path',
     async (method) => {
       const other = await started.client.send(method, '/acme/rest/v1/told/book/7/', {
         headers: { 'x-tenant': 'else' },

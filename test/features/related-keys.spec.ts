@@ -614,7 +614,7 @@ onEachDatabase('rights to related keys', (database) => {
     ['view-even', [2]],
     ['view,odd', [1]],
     ['view-even,odd', []],
-  ])('a caller with the rights %s sees %j', async (name, labels) => {
+  ])('a caller with the permissions %s gets %j', async (name, labels) => {
     const { json } = await started.client.get(THING, as(name));
     expect(json).toEqual({ id: 1, title: '', ...(labels && { labels }) });
     const [first] = (await started.client.get('/rest/v1/held/thing/', as(name))).json as object[];
@@ -670,7 +670,7 @@ onEachDatabase('rights to related keys', (database) => {
     expect((await client.post(things, { id: 4, labels: [1] }, as('view,add-even'))).status).toBe(403);
   });
 
-  test('descriptions name the field where it is, and say whether it is written', async () => {
+  test('descriptions have the field where it is shown, and whether it can be written', async () => {
     const { client } = started;
     const described = async (name: string): Promise<unknown> => {
       const { json } = await client.send('OPTIONS', THING, as(name));

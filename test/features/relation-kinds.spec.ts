@@ -772,7 +772,7 @@ onEachDatabase('a soft-deleted row', (database) => {
     ]);
   });
 
-  test('S16 is nobody’s reverse one-to-one', async () => {
+  test('S16 is no value of a reverse one-to-one', async () => {
     const { client } = started;
     const team = await created(client, 'soft/team');
     const coach = await created(client, 'soft/coach', { team });

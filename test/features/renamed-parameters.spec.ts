@@ -200,7 +200,7 @@ onEachDatabase('renamed parameters', (database) => {
       expect(headers['content-type']).toMatch(/^text\/csv/);
     });
 
-    test('are told by their new names where they are wrong', async () => {
+    test('have their new names in error messages', async () => {
       const terms = Array.from({ length: 21 }, (_, index) => `t${index}`).join('+');
       const errors = [
         'per-page=x',

@@ -171,7 +171,7 @@ onEachDatabase('other forms than JSON', (database) => {
   });
   afterAll(() => started.close());
 
-  test('a list as CSV begins with a byte order mark where the renderer says so', async () => {
+  test('a list as CSV begins with a byte order mark by option of the renderer', async () => {
     const listed = await started.client.get('/rest/v1/forms/marked/', { headers: { accept: 'text/csv' } });
     expect(listed.text).toBe('\ufeffid\r\n');
     await started.client.post('/rest/v1/forms/marked/', {});
@@ -280,7 +280,7 @@ onEachDatabase('other forms than JSON', (database) => {
     expect((await started.client.get('/rest/v1/forms/book/?format=csv&page=9')).status).toBe(404);
   });
 
-  test('interceptors stand around what is rendered, and strict models know the parameter', async () => {
+  test('interceptors run before rendering, and strict models accept the parameter', async () => {
     expect((await started.client.get('/rest/v1/forms/tag/?format=csv')).text).toBe(
       'id,word\r\n1,red\r\n1,red\r\n',
     );
@@ -437,7 +437,7 @@ describe('which form an answer takes', () => {
     expect((await client.delete(`${ENTRIES}1/?format=csv`)).status).toBe(204);
   });
 
-  test('a model without renderers knows neither form nor parameter', async () => {
+  test('a model without renderers has neither the format nor the parameter', async () => {
     expect((await started.client.get('/rest/v1/forms/plain/?format=csv')).text).toBe('[]');
     expect(
       (await started.client.get('/rest/v1/forms/plain/', { headers: { accept: 'text/csv' } })).status,

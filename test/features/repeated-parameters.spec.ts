@@ -222,7 +222,7 @@ onEachDatabase('parameters that come more than once', (database) => {
     expect(await ids(query)).toEqual(expected);
   });
 
-  test('say nothing of what a caller may not read: such a name is one that means nothing', async () => {
+  test('do not reveal fields that a caller may not read: such a name is unknown', async () => {
     for (const query of [
       'weight__in=1&weight__in=2',
       'weight__in[]=x',
@@ -286,7 +286,7 @@ onEachDatabase('parameters that come more than once', (database) => {
     expect(await ids('')).toEqual(ALL);
   });
 
-  test('are all there for a strict model, and for one behind a pipe, which sees one text of each', async () => {
+  test('are all applied by a strict model, and by one with a pipe, which gets one text of each', async () => {
     const { client } = started;
     const strict = async (query: string): Promise<unknown> => {
       const { status, json } = await client.get(`/rest/v1/rep/repstrict/?${query}`);

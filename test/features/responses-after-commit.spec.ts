@@ -199,7 +199,7 @@ test('is refused beside stored responses, and for another value', async () => {
   await expect(start({ responses: 'afterCommit', idempotency: true })).rejects.toThrow(stored);
   await expect(start({ responses: 'afterCommit' }, { idempotency: true })).rejects.toThrow(stored);
   await expect(start({ responses: 'late' as never })).rejects.toThrow(
-    'Refused.responses: "late" is no time at which responses are made. Write \'afterCommit\', or leave the option out.',
+    'Refused.responses: "late" is not a time of the response. Write \'afterCommit\', or leave the option out.',
   );
   await start({ responses: 'afterCommit', idempotency: false }, { idempotency: true });
 });

@@ -222,7 +222,7 @@ onEachDatabase('a deleted object', (database) => {
     expect(await post(`${PAGES}${id}/restore/`, 'bob')).toMatchObject([200, expect.anything()]);
   });
 
-  test('is not restored if what it refers to is gone, and is if that is deleted', async () => {
+  test('is not restored if its related row was purged, and is if that row is in the trash', async () => {
     const { manager } = started.dataSource;
     const book = await manager.save(BackBook, new BackBook());
     const id = await page({ book });

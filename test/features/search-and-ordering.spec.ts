@@ -217,7 +217,7 @@ onEachDatabase('search', (database) => {
     ['s+sk+SKY+sky+k+y', 'sky', 'article'],
     [`${'a+'.repeat(19)}whale`, 'whale', 'article'],
     ['red+RED', 'red', 'piece'],
-  ])('?search=%s is asked of the database as %s, whose rows are the same', async (long, short, model) => {
+  ])('?search=%s is sent to the database as %s, with the same rows', async (long, short, model) => {
     const found = await ids(`search=${short}`, model);
     log.clear();
     expect(await ids(`search=${long}`, model)).toEqual(found);
@@ -309,19 +309,19 @@ onEachDatabase('search by regular expression and full text', (database) => {
       (row) => row.id,
     );
 
-  test('a term is a regular expression on the fields that say so', async () => {
+  test('a term is a regular expression for fields with the prefix $', async () => {
     expect(await ids('^a.*[0-9]')).toEqual([1]);
     expect(await ids('[0-9]{3}$')).toEqual([2]);
     expect(await ids('BETA|GAMMA')).toEqual([2, 3]);
   });
 
-  test('a term is looked up in the full-text index on the fields that say so', async () => {
+  test('a term is searched in the full-text index for fields with the prefix @', async () => {
     expect(await ids('quick')).toEqual([1]);
     expect(await ids('LAZY')).toEqual([2]);
     expect(await ids('qui')).toEqual([]);
   });
 
-  test('a term that is no regular expression is no server error, and says nothing of the database', async () => {
+  test('a term that is no regular expression is 400, without details of the database', async () => {
     for (const term of ['(', '[', '*', '+a', '{2', 'a{99999}', '(?<', '\\', '[[:nope:]]', '(?P<x>']) {
       const answer = await started.client.get(
         `/rest/v1/press/essay/?search=${encodeURIComponent(`"${term}"`)}`,

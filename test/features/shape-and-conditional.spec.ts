@@ -51,7 +51,7 @@ onEachDatabase('chosen fields and expanded objects of models with conditional re
     ['/rest/v1/states/branch/1/', 'fields=name'],
     ['/rest/v1/states/leaf/1/', 'expand=branch'],
     ['/rest/v1/states/leaf/1/', 'omit=colour'],
-  ])('%s?%s has no tag, and is sent whoever has the whole object', async (path, query) => {
+  ])('%s?%s has no tag, and is sent in full', async (path, query) => {
     const whole = await started.client.get(path);
     const tag = String(whole.headers.etag);
     expect(tag).toMatch(/^".+"$/);

@@ -310,7 +310,7 @@ describe('a check of credentials that takes too long', () => {
   });
   afterAll(() => started.close());
 
-  test('is 503, and what it says later is dropped', async () => {
+  test('is 503, and its late result is dropped', async () => {
     const headers = { authorization: credentials('Basic', LATE, 'x') };
     const answer = await started.client.get(`${MEMOS}me/`, { headers });
     expect([answer.status, answer.json]).toEqual(AWAY);

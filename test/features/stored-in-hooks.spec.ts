@@ -95,7 +95,7 @@ const CONFLICTS: Readonly<Record<string, object>> = {
   mariadb: { errno: 1213, code: 'ER_LOCK_DEADLOCK' },
 };
 
-onEachDatabase('what hooks know of the stored row', (tested) => {
+onEachDatabase('the stored row in hooks', (tested) => {
   let started: StartedApp;
   const log = new StatementLog();
   beforeAll(async () => {
@@ -225,7 +225,7 @@ onEachDatabase('what hooks know of the stored row', (tested) => {
     ]);
   });
 
-  test('are those of a row that was not there when the request began', async () => {
+  test('are those of a row that was created during the request', async () => {
     await send('POST', 'hooked/?upsert=true', [
       { code: 'maker' },
       { code: 'made', n: 5 },

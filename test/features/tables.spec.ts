@@ -176,7 +176,7 @@ onEachDatabase('names of tables and columns', (database) => {
     });
     afterAll(() => started.close());
 
-    test('are seen nowhere', async () => {
+    test('are shown in no response', async () => {
       const shelf = (await client.post('/rest/v1/shop/shopshelf/', { shelfName: 'low' })).json as {
         shelfId: number;
       };

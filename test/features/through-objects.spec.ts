@@ -182,7 +182,7 @@ onEachDatabase('an unregistered through entity with a key of its own', (database
     expect((await client.get(`/rest/v1/club/club/${c2}/`)).status).toBe(200);
   });
 
-  test('has the parent from the URL, whatever the body says of it', async () => {
+  test('has the parent from the URL, and ignores one in the body', async () => {
     const { client } = started;
     const {
       members: [m1, m2],
@@ -353,7 +353,7 @@ onEachDatabase('an unregistered through entity with a key of its own', (database
     expect(seen(await client.get(`${url}${number}/`))).toEqual([200, row.json]);
   });
 
-  test('is 404 below a parent that is not there, and for a key of no row', async () => {
+  test('is 404 below a missing parent, and for a missing key', async () => {
     const { client } = started;
     const {
       members: [m1],
@@ -424,7 +424,7 @@ describe('the URLs of a through object', () => {
     }
   });
 
-  test('tell by OPTIONS that the related side is required and the parent’s side is not', async () => {
+  test('have the related side as required in OPTIONS, and not the side of the parent', async () => {
     const { client } = started;
     for (const [path, method] of [
       ['999/clubs/', 'POST'],
@@ -446,7 +446,7 @@ describe('the URLs of a through object', () => {
     }
   });
 
-  test('take only JSON objects, and say so after looking at the parent and the object', async () => {
+  test('take only JSON objects, which is checked after the parent and the object', async () => {
     const { client } = started;
     const [member = 0] = await make(client, 'club/member', { name: 'M' });
     const [club = 0] = await make(client, 'club/club', { name: 'C' });
@@ -881,7 +881,7 @@ onEachDatabase('a through entity with plain columns for its sides', (database) =
     expect(seen(await client.delete(`/rest/v1/shop/shop/${s2}/products/${body.id}/`))).toEqual(DELETED);
   });
 
-  test('is ruled by what the relation says, from both sides', async () => {
+  test('has the options of the relation, from both sides', async () => {
     const { client } = started;
     const [s1 = 0] = await make(client, 'shop/shop', {});
     const [p1 = 0, p2 = 0] = await make(client, 'shop/product', {}, {});

@@ -463,7 +463,7 @@ onEachDatabase('columns whose transformer changes the kind', (database) => {
     });
   });
 
-  test('are named in a warning where nothing says their type', () => {
+  test('are named in a warning if their type is not declared', () => {
     expect(logged.filter((text) => text.includes('any JSON'))).toEqual([
       `Sheet.loose: a transformer makes the values, and the class of the property does not say of which type, so that any JSON is taken and described. Name it: @Restify({ type: { loose: 'string' } }).`,
     ]);
@@ -492,7 +492,7 @@ describe('an EntitySchema, whose properties have no class', () => {
     pagination: new CursorPagination({ pageSize: 1, secret: 's'.repeat(32) }),
   });
 
-  test('has the types that are said, and else any JSON; cursors hold what is stored', async () => {
+  test('has the declared types, or else any JSON; cursors contain stored values', async () => {
     const started = await startApp({ entities: [NoteSchema] });
     const { client } = started;
     for (const free of [{ z: 1 }, 'text', 4])

@@ -60,7 +60,7 @@ async function twice(body: object, again: object = body): Promise<unknown> {
 
 const UNIQUE = ['This field must be unique.'];
 
-onEachDatabase('an index that TypeORM does not know', (database) => {
+onEachDatabase('an index that is not declared in TypeORM', (database) => {
   beforeAll(async () => {
     started = await startApp({ entities: [Seat, Hall, Coin], database });
     quote = (name) => started.dataSource.driver.escape(name);
@@ -137,7 +137,7 @@ onEachDatabase('an index that TypeORM does not know', (database) => {
 });
 
 onEachServer('the columns of such an index', (database) => {
-  test('are asked for once, and not where the refusal names them', async () => {
+  test('are queried once, and not if the error of the database names them', async () => {
     started = await startApp({ entities: [Seat, Hall, Coin], database });
     const asked: string[] = [];
     const runner = started.dataSource.createQueryRunner();

@@ -189,29 +189,32 @@ describe.each([
   });
   afterAll(() => started.close());
 
-  test.each(COLUMNS.map(([column]) => column))('%s is shown, stays and goes', async (column) => {
-    const { client, dataSource } = started;
-    const url = `/rest/v1/unread/${name}/`;
-    for (const value of STORED) {
-      await dataSource.query(`DELETE FROM unread_${name}`);
-      const [{ id }] = await dataSource.query<[{ id: number }]>(
-        `INSERT INTO unread_${name}(title, ${column}) VALUES ('a', ${value}) RETURNING id`,
-      );
-      const read = await client.get(`${url}${id}/`);
-      expect([value, read.status]).toEqual([value, 200]);
-      expect([value, (await client.get(url)).json]).toEqual([value, [read.json]]);
-      const changed = await client.patch(`${url}${id}/`, { title: 'b' });
-      expect([value, changed.status, changed.json]).toEqual([
-        value,
-        200,
-        { ...(read.json as object), title: 'b' },
-      ]);
-      expect(
-        await dataSource.query(
-          `SELECT typeof(${column}) AS type, ${column} IS ${value} AS same, typeof(${value}) AS of FROM unread_${name}`,
-        ),
-      ).toEqual([{ type: expect.any(String), same: 1, of: expect.any(String) }]);
-      expect([value, (await client.delete(`${url}${id}/`)).status]).toEqual([value, 204]);
-    }
-  });
+  test.each(COLUMNS.map(([column]) => column))(
+    '%s is shown, remains after other changes, and can be deleted',
+    async (column) => {
+      const { client, dataSource } = started;
+      const url = `/rest/v1/unread/${name}/`;
+      for (const value of STORED) {
+        await dataSource.query(`DELETE FROM unread_${name}`);
+        const [{ id }] = await dataSource.query<[{ id: number }]>(
+          `INSERT INTO unread_${name}(title, ${column}) VALUES ('a', ${value}) RETURNING id`,
+        );
+        const read = await client.get(`${url}${id}/`);
+        expect([value, read.status]).toEqual([value, 200]);
+        expect([value, (await client.get(url)).json]).toEqual([value, [read.json]]);
+        const changed = await client.patch(`${url}${id}/`, { title: 'b' });
+        expect([value, changed.status, changed.json]).toEqual([
+          value,
+          200,
+          { ...(read.json as object), title: 'b' },
+        ]);
+        expect(
+          await dataSource.query(
+            `SELECT typeof(${column}) AS type, ${column} IS ${value} AS same, typeof(${value}) AS of FROM unread_${name}`,
+          ),
+        ).toEqual([{ type: expect.any(String), same: 1, of: expect.any(String) }]);
+        expect([value, (await client.delete(`${url}${id}/`)).status]).toEqual([value, 204]);
+      }
+    },
+  );
 });

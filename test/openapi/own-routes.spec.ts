@@ -158,7 +158,7 @@ describe("routes of the application's own", () => {
     );
   });
 
-  test('say what is null in the words of 3.1, whichever version the application writes', async () => {
+  test('describe null as OpenAPI 3.1 does, for each version of the document', async () => {
     const { app } = await start();
     const expected = {
       stars: { type: ['number', 'null'], exclusiveMinimum: 0 },
@@ -172,7 +172,7 @@ describe("routes of the application's own", () => {
     ).toMatchObject({ properties: { stars: expected.stars } });
   });
 
-  test('a method that replaces an operation keeps its description, and what decorators say of it', async () => {
+  test('a method that replaces an operation keeps its description, and that of its decorators', async () => {
     const { paths } = documentOf((await start()).app);
     const { '/rest/v1/own/song': song = {}, '/rest/v1/own/song/{pk}': one = {} } = paths;
     expect(one.get).toMatchObject({

@@ -21,13 +21,13 @@ describe('the document of the sample application', () => {
     await app.close();
   });
 
-  test("is one of OpenAPI 3.1 to which Redocly's recommended rules have nothing to say", async () => {
+  test("is valid OpenAPI 3.1 without a finding of Redocly's recommended rules", async () => {
     const document = apiDocument(app);
     expect(document.openapi).toBe('3.1.0');
     expect(await lintOpenApi(document)).toEqual([]);
   });
 
-  test('has the lookups of which README.md and the hints of the browsable page speak', () => {
+  test('has the lookups that README.md and the hints of the browsable page mention', () => {
     const { parameters } = resolveParameters(apiDocument(app)).paths['/rest/v1/polls/choice']?.get as {
       readonly parameters: readonly { readonly name: string }[];
     };
@@ -37,7 +37,7 @@ describe('the document of the sample application', () => {
     );
   });
 
-  test('lists OPTIONS of each URL only if it is asked for, as the linter accepts it', async () => {
+  test('lists OPTIONS of each URL only by option, which passes the linter', async () => {
     const listed = (options?: OpenApiOptions): readonly string[] => {
       const { paths } = apiDocument(app, options);
       return Object.keys(paths).filter((path) => paths[path]?.options !== undefined);

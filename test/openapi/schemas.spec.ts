@@ -174,7 +174,7 @@ class Loud {
 
 usePassportStrategy('key', Object.assign(new Strategy(), { authenticate: (): void => undefined }));
 
-describe('what the document says of models', () => {
+describe('models in the document', () => {
   let started: StartedApp;
   let document: PlainDocument;
   beforeAll(async () => {
@@ -381,7 +381,7 @@ describe('what the document says of models', () => {
     });
   });
 
-  test('a through object is written without the side that the URL says', () => {
+  test('a through object is written without the side in the URL', () => {
     expect(Object.keys(schema('DocOwnerPairs').properties)).toEqual(['id', 'owner', 'pair']);
     expect(Object.keys(schema('DocOwnerPairsCreate').properties)).toEqual(['pair']);
     expect(Object.keys(schema('DocPairOwnersCreate').properties)).toEqual(['owner']);

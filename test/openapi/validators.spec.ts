@@ -151,7 +151,7 @@ test.each<[string, readonly unknown[], readonly unknown[], readonly unknown[]]>(
   expect(await Promise.all(beyond.map(answerTo))).toEqual(beyond.map((value) => [value, true, 400]));
 });
 
-test('OPTIONS says lengths, bounds, choices and forms', async () => {
+test('OPTIONS has lengths, bounds, choices and formats', async () => {
   const { actions } = (await started.client.send('OPTIONS', '/rest/v1/vo/voitem/')).json as {
     actions: { POST: Record<string, { children?: object }> };
   };

@@ -61,7 +61,7 @@ describe('writes', () => {
   ): readonly string[] =>
     Object.keys((document.paths[path]?.[method]?.responses[status] as { headers: object }).headers);
 
-  test('of many objects take a list, and say which objects they are about', () => {
+  test('of many objects take a list, and parameters that select the objects', () => {
     const { '/rest/v1/wr/many': item = {} } = document.paths;
     expect(item.post?.requestBody).toMatchObject({
       content: {
@@ -138,7 +138,7 @@ describe('writes', () => {
       expect(types).toEqual(['application/json']);
   });
 
-  test('of one object, and its readings, tell of its state and of caches', () => {
+  test('of one object, and its reads, have preconditions and cache headers', () => {
     const [list, object] = ['/rest/v1/wr/stated', '/rest/v1/wr/stated/{pk}'];
     expect(headersOf(list, 'get', '200')).toEqual(['Allow', 'Cache-Control']);
     expect(headersOf(list, 'post', '201')).toEqual(['Allow', 'Location', 'ETag', 'Last-Modified']);

@@ -91,7 +91,7 @@ describe('two controller classes that join one entity', () => {
     ],
     ['with one URL and method', [TcTwice], [TwiceStrict, TwiceLoose], 'TwiceStrict', 'TwiceLoose'],
   ])(
-    '%s refuse to start: nobody could tell whose permissions rule',
+    '%s are an error at start, because their permissions would be ambiguous',
     async (_how, entities, controllers, one, other) => {
       const started = startApp({ entities, controllers });
       await expect(started).rejects.toThrow(refusal(one, other));

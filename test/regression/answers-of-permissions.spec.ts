@@ -109,7 +109,7 @@ describe('a permission that answers neither yes nor no', () => {
         throw new Error('away');
       },
     ],
-  ])('lets nobody in: %s', async (_name, given) => {
+  ])('denies every caller: %s', async (_name, given) => {
     answer = given;
     for (const path of ['one/', 'one/1/', 'all/', 'all/1/', 'anyone/', 'anyone/1/']) {
       for (const method of ['GET', 'DELETE']) {

@@ -142,7 +142,7 @@ onEachDatabase('bulk writes of no more than is named', (database) => {
     expect((await client.delete(`${SHEETS}?name=&name=x`)).status).toBe(400);
   });
 
-  test('a caller who is not known is asked who it is before rows are found by a filter', async () => {
+  test('an anonymous caller gets 401 before rows are found by a filter', async () => {
     expect((await client.get(SEALS)).status).toBe(401);
     const answer = await client.delete(`${SEALS}?name=a`);
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([

@@ -133,7 +133,7 @@ onEachDatabase('bulk writes one after the other', (database) => {
     expect(await addresses()).toMatchObject([{ stock: 1 }, { stock: 5 }]);
   });
 
-  test('an upsert finds its row by what the application says of new ones, and leaves that as it is', async () => {
+  test('an upsert finds its row by valuesOnCreate, and does not change these values', async () => {
     await started.dataSource.manager.save(Part, [
       { tenant: 'mine', code: 'x', stock: 1 },
       { tenant: 'other', code: 'x', stock: 1 },

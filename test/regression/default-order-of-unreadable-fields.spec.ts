@@ -67,14 +67,14 @@ describe("the model's own order", () => {
   });
   afterAll(() => started.close());
 
-  test('tells nothing of a field that the caller may not read', async () => {
+  test('does not depend on a field that the caller may not read', async () => {
     expect(await ids('/rest/v1/od/odworker/')).toEqual([1, 2, 3]);
     // A binary search over rows of one's own finds the exact value.
     await started.client.patch('/rest/v1/od/odworker/1/', { salary: 25 });
     expect(await ids('/rest/v1/od/odworker/')).toEqual([1, 2, 3]);
   });
 
-  test('tells nothing of related rows that the caller may not see', async () => {
+  test('does not depend on related rows that the caller may not see', async () => {
     expect((await started.client.get('/rest/v1/od/odteam/1/')).status).toBe(404);
     expect(await ids('/rest/v1/od/oddesk/')).toEqual([1, 2]);
   });

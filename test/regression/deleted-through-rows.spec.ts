@@ -256,7 +256,7 @@ onEachDatabase('DELETE of an object with a many-to-many', (database) => {
     ]);
   });
 
-  test('deletes the pairs that TypeORM alone knows where they cascade or have no foreign key', async () => {
+  test('deletes the pairs of a junction without an entity if they cascade or have no foreign key', async () => {
     const pairs = async (relation: string, order: number): Promise<unknown> =>
       (await client.get(at(`dtorder/${order}/${relation}`))).json;
     for (const relation of ['plain', 'odd', 'loose']) {
@@ -444,7 +444,7 @@ onEachDatabase('DELETE of an object over which TypeORM cascades', (database) => 
     }
   });
 
-  test('is 409 where a foreign key restricts it of which TypeORM does not know', async () => {
+  test('is 409 if a foreign key restricts it that is not declared in TypeORM', async () => {
     const started = await startApp({
       ...{ entities: HELD, database, controllers: [DhBoxes] },
       dataSource: { synchronize: false },

@@ -179,7 +179,7 @@ describe('what has no text', () => {
   });
 });
 
-test('what a hook of Fastify has answered while a permission was asked is the answer', async () => {
+test('the response of a Fastify hook is kept if it was sent while a permission was checked', async () => {
   const { client } = await begin({
     entities: [Waits, Plain],
     fastify: {},

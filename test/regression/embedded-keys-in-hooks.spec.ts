@@ -52,7 +52,7 @@ onEachDatabase('a hook of a change', (database) => {
   });
   afterAll(() => started.close());
 
-  test('sees the relations of embedded objects, also of one that has no other value', async () => {
+  test('has the relations of embedded objects, also of one without another value', async () => {
     const { client } = started;
     const port = async (name: string): Promise<number> =>
       ((await client.post('/rest/v1/hookkeys/port/', { name })).json as { id: number }).id;

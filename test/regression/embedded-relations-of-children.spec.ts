@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => started.close());
 
-test('relations of embedded objects that TypeORM does not know of a child are named at start', () => {
+test('relations of embedded objects that TypeORM does not inherit are reported at start', () => {
   const why =
     'is left out: of an entity that extends another in its table, TypeORM neither reads nor writes relations of embedded objects.' +
     ' Declare the relation in the class itself, or leave it out by exclude.';

@@ -147,7 +147,7 @@ onEachDatabase(
     };
 
     test.each(['paper/?by=', 'paper/?byAny=', 'shelf/?by='])(
-      '%s is for who sees all of them, and no parameter for others',
+      '%s is a parameter only for callers who may see all rows',
       async (query) => {
         expect(await ids(`${query}Hidden`, 'boss')).toEqual([2]);
         for (const name of ['Hidden', 'Open', 'Nobody'])

@@ -13,15 +13,12 @@ class TwiceThing {
 test.each([
   ['rest/v1', 'rest/v1'],
   ['rest/v1', '/rest/v1/'],
-])(
-  'a prefix that is given twice refuses to start, for one would rule in silence: %s and %s',
-  async (first, second) => {
-    const restifyModules = [
-      RestifyModule.forRoot(first),
-      RestifyModule.forRoot(second, { permissions: [IsAuthenticated] }),
-    ];
-    await expect(startApp({ entities: [TwiceThing], restifyModules })).rejects.toThrow(
-      "RestifyModule.forRoot('rest/v1'): the prefix is given twice. Give each forRoot a prefix of its own.",
-    );
-  },
-);
+])('a prefix that is given twice is an error at start: %s and %s', async (first, second) => {
+  const restifyModules = [
+    RestifyModule.forRoot(first),
+    RestifyModule.forRoot(second, { permissions: [IsAuthenticated] }),
+  ];
+  await expect(startApp({ entities: [TwiceThing], restifyModules })).rejects.toThrow(
+    "RestifyModule.forRoot('rest/v1'): the prefix is given twice. Give each forRoot a prefix of its own.",
+  );
+});

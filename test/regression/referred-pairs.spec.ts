@@ -151,7 +151,7 @@ onEachDatabase('rows to which others refer', (database) => {
     });
   });
 
-  test('pairs that only TypeORM knows are neither changed nor deleted', async () => {
+  test('pairs of a junction without an entity are neither changed nor deleted', async () => {
     const before = await send('GET', 'rporder/1/gifts/');
     expect(await send('PATCH', 'rporder/1/gifts/1/', { rpproduct: 3 })).toEqual(
       referred('changed', 'other objects'),

@@ -33,7 +33,7 @@ onEachDatabase('S2 a unique index within rows that a caller may not see', (datab
   const seen = ({ status, json }: Answer): unknown => [status, json];
   const forbidden = [403, { detail: 'You do not have permission to perform this action.' }];
 
-  test('tells nothing of them to a POST', async () => {
+  test('are not revealed to a POST', async () => {
     const { client } = started;
     expect(seen(await client.post('/rest/v1/ug/ugnote/', { owner: 'bob', title: 'layoffs' }))).toEqual(
       forbidden,
@@ -44,7 +44,7 @@ onEachDatabase('S2 a unique index within rows that a caller may not see', (datab
     expect(await started.dataSource.manager.count(UgNote, { where: { owner: 'bob' } })).toBe(1);
   });
 
-  test('tells nothing of them to a PATCH that gives a row away, and is an error of the fields within the own rows', async () => {
+  test('are not revealed to a PATCH that moves a row out of the grant, and are an error of the fields within the grant', async () => {
     const { client } = started;
     const mine = (await client.post('/rest/v1/ug/ugnote/', { owner: 'ann', title: 'mine' })).json as {
       id: number;

@@ -135,7 +135,7 @@ onEachDatabase('an upsert under a grant that goes over relations', (database) =>
     });
   });
 
-  test('tells an object that stands in the list twice, however its number is written', async () => {
+  test('detects a duplicate object in the list, in each spelling of its number', async () => {
     expect(
       await started.client.post('/rest/v1/up/uptask/?upsert=true', [
         { code: '9', team },

@@ -122,7 +122,7 @@ onEachDatabase(
       return { answers };
     };
 
-    test('makes its tables and first rows once, says its steps, and answers by all workers on one port', async () => {
+    test('creates its tables and rows once, logs its steps, and serves by all workers on one port', async () => {
       const app = await (await cluster({ SAMPLE_ROWS: 'yes' })).listening();
       const worker = expect.stringMatching(/^Worker [12] answers: process \d+$/);
       expect(app.said).toEqual([
@@ -188,7 +188,7 @@ onEachDatabase(
       expect([survivor, replacement].some(isAlive)).toBe(false);
     });
 
-    test('replaces a worker that is told to end, when that has answered what it was asked', async () => {
+    test('replaces a worker that receives SIGTERM, after its running requests', async () => {
       const app = await (await cluster({ RESTARTS: '1' })).listening();
       for (const turn of [0, 1]) {
         const told = workerOf(app, turn);
@@ -204,14 +204,14 @@ onEachDatabase(
       expect((await app.client.get(AUTHORS, APART)).status).toBe(200);
     });
 
-    test('ends with 0 when it is told to while its workers start', async () => {
+    test('exits with 0 on SIGTERM while its workers start', async () => {
       const app = await (await cluster({ SAMPLE_ROWS: 'yes' })).saying('Wrote sample rows');
       expect(await app.stop()).toBe(0);
       expect(app.said.slice(2)).toEqual(['SIGTERM: stopping 2 workers', 'All workers have ended']);
     });
 
     test.each(['SIGTERM', 'SIGINT'] as const)(
-      'answers on %s what has been asked, and leaves nothing running',
+      'finishes running requests on %s, and leaves no process',
       async (signal) => {
         const app = await (await cluster()).listening();
         const { answers } = await heldUp(app);
@@ -234,7 +234,7 @@ onEachDatabase(
       },
     );
 
-    test('ends a worker that does not close in time, and says so by its exit code', async () => {
+    test('kills a worker that does not close in time, and exits with an error code', async () => {
       const app = await (await cluster({ SHUTDOWN_SECONDS: '1' })).listening();
       const { answers } = await heldUp(app);
       expect(await app.stop()).toBe(1);
@@ -265,7 +265,7 @@ onEachDatabase(
       await until(() => !workersOf(app).some(isAlive));
     });
 
-    test('says that the port is busy, and ends with 1', async () => {
+    test('logs that the port is in use, and exits with 1', async () => {
       const other = await listenSomewhere();
       const { port } = other.address() as AddressInfo;
       const app = sample.startAt(port, { DATABASE_URL: urlOf(opened.options), WORKERS: '2' }, 'cluster.js');
@@ -294,7 +294,7 @@ describe('a cluster that cannot be', () => {
     ['sample-app.sqlite', {}],
     ['sqlite::memory:', { DATABASE_URL: 'sqlite::memory:' }],
     ['sqlite:a-file.sqlite', { DATABASE_URL: 'sqlite:a-file.sqlite' }],
-  ])('is refused on %s, and told which database to take', async (name, environment) => {
+  ])('is refused on %s, with the supported databases', async (name, environment) => {
     expect(await refusal(environment)).toEqual([
       `A cluster needs a database that several processes can use at once, and ${name} is SQLite: in memory each worker would have another one, and a file is written by one at a time. ` +
         'Let DATABASE_URL name PostgreSQL (postgres://user:password@host:5432/database), or serve SQLite from one process: npm start.',
@@ -311,7 +311,7 @@ describe('a cluster that cannot be', () => {
     expect(await refusal({ DATABASE_URL: url, ...environment })).toEqual([message]);
   });
 
-  test('says that its database does not answer, and ends with 1 before it has started workers', async () => {
+  test('logs that its database is unavailable, and exits with 1 before it starts workers', async () => {
     const app = await start({ DATABASE_URL: url, WORKERS: '2' });
     expect(await app.exit()).toBe(1);
     expect(app.said).toEqual([

@@ -23,7 +23,7 @@ function start(environment: Readonly<Record<string, string>>): Promise<SamplePro
 }
 
 onEachDatabase('the sample application as a process', (database) => {
-  test('makes its tables, says its steps, serves, and ends with 0 on SIGTERM', async () => {
+  test('creates its tables, logs its steps, serves, and exits with 0 on SIGTERM', async () => {
     const opened = await database.open();
     try {
       const url = urlOf(opened.options);
@@ -229,7 +229,7 @@ describe('the sample application on SQLite files', () => {
     }
   });
 
-  test('answers a request that runs while it is told to stop', async () => {
+  test('finishes a running request on SIGTERM', async () => {
     const app = await (await start({ DATABASE_URL: 'sqlite::memory:' })).listening();
     const answers = Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -244,7 +244,7 @@ describe('the sample application on SQLite files', () => {
 });
 
 describe('a sample application that cannot start', () => {
-  test('says which DATABASE_URL it does not know, and ends with 1', async () => {
+  test('logs an unsupported DATABASE_URL, and exits with 1', async () => {
     const app = await start({ DATABASE_URL: 'oracle://somewhere' });
     expect(await app.exit()).toBe(1);
     expect(app.said.at(-1)).toBe(
@@ -253,7 +253,7 @@ describe('a sample application that cannot start', () => {
   });
 
   test.each(DATABASES.filter(({ missing }) => missing === undefined))(
-    'says that the port is busy, and ends with 1, on $name',
+    'logs that the port is in use, and exits with 1, on $name',
     async (database) => {
       const other = await listenSomewhere();
       const opened = await database.open();

@@ -294,7 +294,7 @@ onEachDatabase('S2 the answer to a write', (database) => {
     });
   });
 
-  test('asks no permission twice where all of them are built in, and GET once where not', async () => {
+  test('evaluates built-in permissions once, and those of GET once more for other classes', async () => {
     Counting.asked = [];
     const { json } = await client.post('/rest/v1/atw/atwcounted/', {});
     expect(Counting.asked).toEqual(['POST', 'GET']);
@@ -308,7 +308,7 @@ onEachDatabase('S2 the answer to a write', (database) => {
   });
 });
 
-test('a model whose permissions are all built in asks them once for each write', async () => {
+test('a model with only built-in permissions evaluates them once for each write', async () => {
   const asked: string[] = [];
   // A permission with a method of its own in place of the built-in one could grant some fields only.
   const holds = (_: unknown, name: string): boolean => asked.push(name) > 0;

@@ -114,7 +114,7 @@ test.each<[method: string, path: string, body: unknown, operations: readonly Ope
   ['POST', 'opstag/?upsert=true', {}, ['create']],
   ['POST', 'opstag/sweep/', {}, []],
 ])(
-  '%s %s of a body %j asks for %j, as guards of the model and of the application are told',
+  '%s %s with a body %j has the operations %j in guards of the model and of the application',
   async (method, path, body, operations) => {
     await started.client.send(method, `/rest/v1/ops/${path}`, { body });
     expect(seen).toEqual([
@@ -124,7 +124,7 @@ test.each<[method: string, path: string, body: unknown, operations: readonly Ope
   },
 );
 
-test('a guard that knows it keeps who may create from changing by an upsert', async () => {
+test('a guard can deny the changes of an upsert to callers who may only create', async () => {
   const { client } = started;
   await client.post('/rest/v1/ops/opsthing/', { code: 'kept', votes: 1 });
   const asMaker = { headers: { 'x-role': 'maker' } };

@@ -211,7 +211,7 @@ function seen({ status, json }: Answer): readonly [number, unknown] {
   return [status, json];
 }
 
-onEachDatabase('S24 a unique index tells nothing of rows that a caller may not see', (database) => {
+onEachDatabase('S24 a unique index does not reveal rows that a caller may not see', (database) => {
   let started: StartedApp;
   const [ann, bob] = [1, 2];
   let own = 0;
@@ -480,7 +480,7 @@ onEachDatabase('S24 a unique index tells nothing of rows that a caller may not s
 });
 
 onEachDatabase(
-  'S24 an exclusion tells nothing of rows that a caller may not see',
+  'S24 an exclusion constraint does not reveal rows that a caller may not see',
   (database) => {
     let started: StartedApp;
     beforeAll(async () => {

@@ -252,7 +252,7 @@ describe('unsafe requests from another site', () => {
   });
   afterAll(() => started.close());
 
-  test('are served without a session: what everybody may do needs no cookie', async () => {
+  test('are served without a session if every caller may do them', async () => {
     const { status } = await started.client.post(
       '/rest/v1/forged/open/',
       { name: 'a' },
@@ -319,7 +319,7 @@ describe('credentials in a header', () => {
     expect(await postTo('guarded', { 'x-api-key': 'right', ...token })).toBe(201);
   });
 
-  test('of a strategy of Passport are served beside a cookie, unless the strategy knows the caller by the cookie', async () => {
+  test('of a Passport strategy are served beside a cookie, unless the strategy authenticates by the cookie', async () => {
     const token = { authorization: 'Bearer right' };
     expect(await postTo('bystrategy', token)).toBe(201);
     expect(await postTo('bystrategy', { ...token, cookie: 'theme=dark' })).toBe(201);
@@ -357,20 +357,17 @@ describe('credentials in a header', () => {
     'Bearer x',
     'Bearer right',
     'x, Basic eDp5',
-  ])(
-    'that say nothing of the caller do not make a session good: Authorization: %j',
-    async (authorization) => {
-      const before = await started.dataSource.getRepository(Open).count();
-      for (const model of ['open', 'guarded', 'mixed', 'bycookie']) {
-        const headers = { ...COOKIE, authorization };
-        expect([model, await postTo(model, headers)]).toEqual([model, 403]);
-        expect([model, await postTo(model, { ...headers, 'x-api-key': 'wrong' })]).toEqual([model, 403]);
-      }
-      expect(await started.dataSource.getRepository(Open).count()).toBe(before);
-    },
-  );
+  ])('that do not identify the caller do not permit a session: Authorization: %j', async (authorization) => {
+    const before = await started.dataSource.getRepository(Open).count();
+    for (const model of ['open', 'guarded', 'mixed', 'bycookie']) {
+      const headers = { ...COOKIE, authorization };
+      expect([model, await postTo(model, headers)]).toEqual([model, 403]);
+      expect([model, await postTo(model, { ...headers, 'x-api-key': 'wrong' })]).toEqual([model, 403]);
+    }
+    expect(await started.dataSource.getRepository(Open).count()).toBe(before);
+  });
 
-  test('that say nothing of the caller do not make a session good where browsers send their Origin alone', async () => {
+  test('that do not identify the caller do not permit a session of browsers that send only Origin', async () => {
     for (const origin of ['null', 'https://evil.example']) {
       const headers = { ...COOKIE, authorization: 'x', origin };
       const { status } = await started.client.post('/rest/v1/forged/open/', { name: 'a' }, { headers });

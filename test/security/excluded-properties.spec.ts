@@ -233,7 +233,7 @@ onEachDatabase('properties that class-transformer excludes', (database) => {
     });
   });
 
-  test('are told by no header: neither a version nor a date that is hidden', async () => {
+  test('are in no header: neither a hidden version nor a hidden date', async () => {
     const { manager } = started.dataSource;
     await manager.update(ExUser, 1, { changed: new Date('2020-01-01') });
     const { headers } = await get('exuser/1/');
@@ -323,7 +323,7 @@ onEachDatabase('properties that class-transformer excludes', (database) => {
     expect((await get('excard/?pin=1')).status).toBe(400);
   });
 
-  test('are what the options say, where these name them', async () => {
+  test('are those of the options, if these name them', async () => {
     const named = await post('exnamed/', { open: 'o', sent: 's', kept: 'k', plain: 'p' });
     expect(named.json).toEqual({ id: 1, open: 'o', kept: 'b', plain: 'p' });
     const { manager } = started.dataSource;

@@ -329,7 +329,7 @@ onEachDatabase('attacks on objects in bodies', (database) => {
     expect(await started.dataSource.getRepository(Box).count()).toBe(2);
   });
 
-  test('S11: a value that an object takes is told only to who may have the parent', async () => {
+  test('S11: a conflicting value is reported only to callers who may change the parent', async () => {
     const { client, dataSource } = started;
     await dataSource.getRepository(Item).update({ id: ids.foreign }, { slug: 'taken' });
     const ann = as('ann');

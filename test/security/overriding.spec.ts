@@ -324,7 +324,7 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     ['HEAD', 'shelf/1/books'],
     ['OPTIONS', 'shelf/1/books/'],
     ['POST', 'shelf/1/books/'],
-  ])('nobody without a name gets in: %s %s', async (method, path) => {
+  ])('an anonymous caller is denied: %s %s', async (method, path) => {
     const before = await books();
     const answer = await send(
       method,
@@ -409,7 +409,7 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     expect(answer.text).not.toMatch(/secret"|archived/);
   });
 
-  test('a filter that is not there for the caller names none of what is hidden', async () => {
+  test('the error of a filter that the caller may not use names no hidden field', async () => {
     const answer = await send('GET', 'note/?book__secret=k-secret');
     expect([answer.status, answer.json]).toEqual([400, noFilter('book__secret')]);
     expect(answer.text.replace('book__secret', '')).not.toMatch(/secret|archived/);
@@ -433,7 +433,7 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     ['POST', 'book/2/marks/', { mark: 1 }],
     ['PATCH', 'book/2/marks/1/', { mark: 1 }],
     ['DELETE', 'book/3/marks/1/', undefined],
-  ])('a row that is not there for the caller is not there: %s %s', async (method, path, body) => {
+  ])('a row outside of the grant is missing for the caller: %s %s', async (method, path, body) => {
     const before = await books();
     const answer = await send(method, path, body);
     expect([answer.status, method === 'HEAD' ? HIDDEN : answer.json]).toEqual([404, HIDDEN]);
@@ -492,7 +492,7 @@ onEachDatabase('S7 permission with rows and fields, scope, and methods that repl
     });
   });
 
-  test('a hook that asks the application itself ends', async () => {
+  test('a hook that sends a request to its own application does not block it', async () => {
     const reading = await send('POST', 'book/', { name: 'reading' });
     expect(reading.status).toBe(201);
     await send('DELETE', `book/${(reading.json as Body).id as number}/`);
@@ -654,7 +654,7 @@ describe('interceptors and pipes that do odd things', () => {
     },
   );
 
-  test('what a pipe leaves undefined is not there', async () => {
+  test('a value that a pipe leaves undefined is absent', async () => {
     const made = await started.client.post('/rest/v1/ovt/thing/', { name: 'b', shelf: 'x' });
     expect([made.status, made.json]).toEqual([201, { id: 2, name: 'b', shelf: null }]);
     await started.client.delete('/rest/v1/ovt/thing/2/');
@@ -663,7 +663,7 @@ describe('interceptors and pipes that do odd things', () => {
     });
   });
 
-  test('the object comes before what a pipe says of the body, and a body stays an object', async () => {
+  test('the 404 of an object precedes the error of a pipe, and a pipe must return an object', async () => {
     expect((await started.client.patch('/rest/v1/ovt/thing/77/', { bad: 1 })).status).toBe(404);
     expect((await started.client.patch('/rest/v1/ovt/thing/1/', { bad: 1 })).json).toEqual({ detail: 'bad' });
     expect((await started.client.patch('/rest/v1/ovt/thing/1/', { list: 1 })).status).toBe(500);
@@ -839,7 +839,7 @@ describe('a class that is written in an odd way', () => {
         RestifyController(leaf)(Wrong);
         return Wrong;
       },
-      'Wrong.beforeWrites: it is no hook, and is called by nothing here. Did you mean "beforeWrite"? Give a method of your own a name that is less like it.',
+      'Wrong.beforeWrites: it is not a hook, and is never called. Did you mean "beforeWrite"? Otherwise rename the method.',
     ],
     [
       'properties of the instance',
@@ -876,7 +876,7 @@ describe('a class that is written in an odd way', () => {
     );
   });
 
-  test.each([undefined, null, true, '1=1'])('with a scope that says %j shows nothing', async (nothing) => {
+  test.each([undefined, null, true, '1=1'])('with a scope that returns %j is empty', async (nothing) => {
     @Restify('ovu')
     @Entity('ovu_page')
     class Page {

@@ -247,7 +247,7 @@ onEachDatabase('pages', (database) => {
       expect(bytes.toString(form)).not.toContain(Buffer.from('needle').toString(form).slice(0, 6));
   });
 
-  test('S2 a cursor does not tell how long a hidden value is', async () => {
+  test('S2 a cursor does not reveal the length of a hidden value', async () => {
     const lengths = new Set<number>();
     for (const secret of ['needle-1', 'needle-1 and a little more', '"']) {
       await started.dataSource.getRepository(Person).update({ id: 6 }, { secret: `zz${secret}` });

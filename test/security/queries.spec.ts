@@ -428,7 +428,7 @@ onEachDatabase('queries under attack', (database) => {
     }
   });
 
-  test('S3 an ordering answers the same however often it is asked', async () => {
+  test('S3 an ordering has the same result in repeated requests', async () => {
     for (let round = 0; round < 4; round += 1) {
       expect(ids(await get('ordering=-name'))).toEqual([3, 2, 1]);
       expect(ids(await get('ordering=-name,name'))).toEqual([3, 2, 1]);
@@ -545,7 +545,7 @@ onEachDatabase('queries under attack', (database) => {
     expect(log.failures).toBe(0);
   });
 
-  test('S9 there is no regular expression where no model asks for one', async () => {
+  test('S9 there is no regular expression without the prefix $ in searchFields', async () => {
     for (const term of ['.', '.*', '^a', 'a$', '[abc]', 'a|b', '(a', '\\w'])
       expect(ids(await get(`search=${encodeURIComponent(`"${term}"`)}`))).toEqual([]);
     for (const name of [
@@ -693,7 +693,7 @@ class Pattern {
   text: string;
 }
 
-describe('S9 regular expressions where the model says so', () => {
+describe('S9 regular expressions with the prefix $ in searchFields', () => {
   const able = DATABASES.filter(({ name, missing }) => name !== 'sqlite' && missing === undefined);
 
   test('an expression that backtracks without end does not hold the server, nor is it a server error', async () => {

@@ -161,7 +161,7 @@ onEachDatabase('QUERY, expanded lists and counts', (database) => {
     }
   });
 
-  test('S13 hidden rows are not counted, nor told by a list that is cut', async () => {
+  test('S13 hidden rows are not counted, nor revealed by a cut list', async () => {
     const { json } = await ask('with=counts&expand=items&items.limit=1&ordering=id');
     expect(json).toEqual([
       { id: 1, name: 'one', items: [{ id: 1, name: 'tea', shop: 1 }], counts: { items: 1 } },

@@ -183,7 +183,7 @@ onEachDatabase('attacks on related keys', (database) => {
     expect(await stored()).toEqual(['1-1']);
   });
 
-  test('S24: whether a hidden pair exists is told neither by a set, nor by remove, and add names no key', async () => {
+  test('S24: neither set nor remove reveals whether a hidden pair exists, and the error of add names no key', async () => {
     const { client } = started;
     pairsOf = { ann: { GET: allow({ rows: where('sheet', 'ne', 3) }), POST: allow(), DELETE: allow() } };
     const answers: unknown[] = [];
@@ -305,7 +305,7 @@ onEachDatabase('attacks on related keys', (database) => {
     });
   });
 
-  test('S2: the keys are neither filtered, searched nor ordered by, unless the model says so', async () => {
+  test('S2: the keys cannot be filtered, searched or ordered by, unless the model declares it', async () => {
     const { client } = started;
     for (const query of ['sheets=2', 'ordering=sheets', 'search=2'])
       expect((await client.get(`${FOLDERS}?${query}`, as('admin'))).json).toHaveLength(

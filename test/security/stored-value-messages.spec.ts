@@ -39,7 +39,7 @@ onEachDatabase('S2 validators of stored values that no answer shows', (database)
 
   const hidden = ['Not a valid value.'];
 
-  test('tell nothing of them where the body does not name them', async () => {
+  test('do not reveal them if the body does not name them', async () => {
     const errors = { password: hidden, answer: hidden, lock: { pin: hidden } };
     const one = await started.client.patch('/rest/v1/sm/smuser/1/', { name: 'bob', lock: { door: 'x' } });
     const many = await started.client.patch('/rest/v1/sm/smuser/', [{ id: 1, name: 'bob' }]);
@@ -47,7 +47,7 @@ onEachDatabase('S2 validators of stored values that no answer shows', (database)
     expect([many.status, many.json]).toEqual([400, [errors]]);
   });
 
-  test('say in their own words what is wrong with what was sent', async () => {
+  test('have their own messages for sent values', async () => {
     const answer = await started.client.patch('/rest/v1/sm/smuser/1/', { name: 'b', password: 'mine' });
     expect([answer.status, answer.json]).toEqual([
       400,
@@ -99,7 +99,7 @@ onEachDatabase('S2 validators of stored values that a grant hides', (database) =
   const hidden = ['Not a valid value.'];
   const errors = { pay: hidden, nick: hidden, lock: { pin: hidden } };
 
-  test('tell nothing of what GET hides, in changes and upserts', async () => {
+  test('do not reveal values that GET hides, in changes and upserts', async () => {
     const one = await started.client.patch('/rest/v1/sm/smclerk/1/', { lock: { door: 'x' } });
     const many = await started.client.patch('/rest/v1/sm/smclerk/', [{ id: 1, name: 'bob' }]);
     const own = { name: 'ann', pay: 'mine', nick: 'n', lock: {} };
@@ -112,7 +112,7 @@ onEachDatabase('S2 validators of stored values that a grant hides', (database) =
     ]);
   });
 
-  test('keep nobody from a change who may not mend them', async () => {
+  test('do not prevent a change by callers who may not correct them', async () => {
     const headers = { 'x-who': 'narrow' };
     const answer = await started.client.patch('/rest/v1/sm/smclerk/1/', { name: 'bob' }, { headers });
     expect([answer.status, answer.json]).toEqual([200, { id: 1, name: 'bob' }]);

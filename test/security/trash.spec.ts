@@ -270,7 +270,7 @@ onEachDatabase('a trash', (database) => {
     expect(await stored()).toEqual(UNCHANGED);
   });
 
-  test('S24 an upsert that meets a deleted row tells no more than that its value is taken', async () => {
+  test('S24 an upsert that conflicts with a deleted row reports only that its value is taken', async () => {
     const body = (code: string): object => ({ title: 'new', code, owner: 'ann' });
     for (const code of ['g', 'h'])
       expect(await send('POST', `${NOTES}?upsert=true`, 'ann', body(code))).toMatchObject({ status: 400 });

@@ -517,7 +517,7 @@ onEachDatabase('writes', (database) => {
     ]);
   });
 
-  test('S16 a unique value of a row that was softly deleted is taken, and tells no more than that', async () => {
+  test('S16 a unique value of a softly deleted row is taken, and the error reveals nothing else', async () => {
     const { id } = await made('secaccount', { email: 'soft@h' });
     expect((await started.client.delete(`${SEC}/secaccount/${id}/`)).status).toBe(204);
     const answer = await started.client.post(`${SEC}/secaccount/`, { email: 'soft@h' });

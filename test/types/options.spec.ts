@@ -359,7 +359,7 @@ beforeAll(() => {
 
 describe.each(WAYS)('options of $way', ({ way, source }) => {
   test.each(CASES.map((each, index) => ({ ...each, index })))(
-    'know $says: $wrong does not compile',
+    'reject $says: $wrong does not compile',
     ({ wrong, index }) => {
       expect(compiled.complaints(at(`${way}-${index}-right`))).toEqual([]);
       const complaints = compiled.complaints(at(`${way}-${index}-wrong`));

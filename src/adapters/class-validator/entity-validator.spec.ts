@@ -32,7 +32,7 @@ async function isOptionSupported(): Promise<boolean> {
   return (await validate(new Note())).length === 0;
 }
 
-test('knows validators of the application from those of class-validator', async () => {
+test('distinguishes validators of the application from those of class-validator', async () => {
   const library = await import('class-validator');
   const validator = await loadEntityValidator();
   const { Validate, ValidateBy, ValidateIf, ValidateNested } = library;

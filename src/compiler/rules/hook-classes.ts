@@ -95,7 +95,7 @@ export function* misspeltNames<Name extends string>(
       if (editDistance(method, hook) === 1)
         yield {
           method,
-          what: 'it is no hook, and is called by nothing here',
-          repair: `Did you mean "${hook}"? Give a method of your own a name that is less like it.`,
+          what: 'it is not a hook, and is never called',
+          repair: `Did you mean "${hook}"? Otherwise rename the method.`,
         };
 }

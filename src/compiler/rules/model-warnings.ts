@@ -221,7 +221,7 @@ export function unauthenticatedModels(
   );
   if (closed.length === 0) return [];
   return [
-    `RestifyModule.forRoot('${prefix}'): nobody may use ${closed.map(({ id }) => id).join(', ')}, because the permissions need a user, and nothing authenticates:` +
+    `RestifyModule.forRoot('${prefix}'): no caller may use ${closed.map(({ id }) => id).join(', ')}, because the permissions need a user, and nothing authenticates:` +
       ' there is no authentication, no guard and no middleware.' +
       " Write authentication: [basic(verify)], or ['jwt'] for a Passport strategy, in forRoot or @Restify; authentication: [] says that request.user is set elsewhere.",
   ];

@@ -94,14 +94,14 @@ const origins = listOf(
 );
 const unknownEntities = kindOf(
   (given) => given === 'warn' || given === 'error' || given === 'ignore',
-  'nothing that can become of them',
+  'not a reaction to unknown entities',
   "Write 'warn', 'error' or 'ignore'.",
 );
 const nested: OptionKind = (given) =>
   isPlainObject(given) ? objectOf(objectOf(flag))(given) : nameList(given);
 const responses = kindOf(
   (given) => given === 'afterCommit',
-  'no time at which responses are made',
+  'not a time of the response',
   "Write 'afterCommit', or leave the option out.",
 );
 const strict: OptionKind = (given) => (given === 'writes' ? [] : flag(given));

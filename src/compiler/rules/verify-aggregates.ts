@@ -103,7 +103,7 @@ function unfitMeasure(
   const isAdded = kind === 'sum' || kind === 'avg';
   const repair = `Name ${isAdded ? 'a number' : 'a number, a text, a date or a time'} of the model itself.`;
   if (leaf !== 'column' || row.length > 0 || !operand)
-    return { what: `"${path}" is no column of the model itself`, repair };
+    return { what: `"${path}" is not a column of the model itself`, repair };
   const { kind: type } = operand.column.type;
   return (isAdded ? NUMBERS : ORDERED).has(type)
     ? undefined

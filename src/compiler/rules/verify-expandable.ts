@@ -85,7 +85,7 @@ function* pathProblems(resource: Resource, paths: Expandable, way: Way): Problem
       yield problem(
         where,
         `it is deeper than ${MAX_EXPANDED_DEPTH} relations`,
-        'Take the last one out: a client asks for what stands there by a request of its own.',
+        'Remove the last one: a client reads it by another request.',
       );
     else if (!target) yield unknownRelation(name, resource, { where, way });
     else {

@@ -51,7 +51,7 @@ function* problemsOf({ declaration }: EntityDeclaration, name: string, place: Pl
   else {
     const unknown = unknownVerbs(place.nested, name);
     for (const verb of unknown)
-      yield problem(`${where}.${verb}`, `"${verb}" is no verb`, didYouMean(verb, NESTED_VERBS));
+      yield problem(`${where}.${verb}`, `"${verb}" is not a verb`, didYouMean(verb, NESTED_VERBS));
     if (unknown.length === 0) for (const flaw of flawsOf(field, declaration, place)) yield { where, ...flaw };
   }
 }

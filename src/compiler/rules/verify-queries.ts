@@ -118,7 +118,7 @@ function* unindexedText(
   if (fullText === 'none')
     yield problem(
       where,
-      '"@" asks for full-text search, and SQLite has it by an FTS5 table alone',
+      '"@" is full-text search, which SQLite has only with an FTS5 table',
       'Name the table: fullText: { table: \'article_text\' }, or use no prefix, "^" or "=".',
     );
   else if (fullText !== 'any-column' && !isIndexed)
@@ -133,7 +133,7 @@ function* unindexedText(
 function unsupportedSearch(where: string, prefix: string, what: string): DeclarationProblem {
   return problem(
     where,
-    `"${prefix}" asks for ${what}, and this database has none here`,
+    `"${prefix}" is a search by ${what}, which this database does not have`,
     `Leave "${prefix}" out, or use "^" or "=".`,
   );
 }

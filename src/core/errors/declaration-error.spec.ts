@@ -56,7 +56,7 @@ describe('nearestName', () => {
     expect(nearestName(name, [other])).toBe(found ? other : undefined);
   });
 
-  test('of two very long names is told', () => {
+  test('suggests between two very long names', () => {
     const long = 'a'.repeat(2000);
     expect(nearestName(`${long}b`, [`${'c'.repeat(2000)}b`, `${long}c`])).toBe(`${long}c`);
   });
@@ -84,7 +84,7 @@ describe('a DeclarationError', () => {
   };
   const APP = { where: 'Comment', what: 'it is in no app', repair: 'Name one.' };
 
-  test('says what, where and the repair', () => {
+  test('has the problem, its location and the repair', () => {
     const error = new DeclarationError([TITLE]);
     expect(error.message).toBe(
       'nestjs-restify does not start, because a declaration is wrong:\n  - Post.filterFields[2]: "titel" is not a field of Post. Did you mean "title"?',
@@ -92,7 +92,7 @@ describe('a DeclarationError', () => {
     expect(error).toMatchObject({ name: 'DeclarationError', problems: [TITLE] });
   });
 
-  test('says all problems, a line each', () => {
+  test('lists all problems, one per line', () => {
     expect(new DeclarationError([TITLE, APP]).message).toBe(
       'nestjs-restify does not start, because 2 declarations are wrong:\n  - Post.filterFields[2]: "titel" is not a field of Post. Did you mean "title"?\n  - Comment: it is in no app. Name one.',
     );

@@ -254,7 +254,7 @@ export class DatabaseUnavailable extends RestException {
   });
 
   constructor(options?: ErrorOptions) {
-    super('The database is away', options);
+    super('The database is unavailable', options);
   }
 }
 

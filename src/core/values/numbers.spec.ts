@@ -172,7 +172,7 @@ describe('parseBigint', () => {
   });
 
   test.each([2 ** 53, -(2 ** 53), 2 ** 63, 1e21, Number.MAX_VALUE])(
-    'asks for a string instead of %j, whose last digits are lost',
+    'rejects %j, whose last digits are lost, and suggests a string',
     (input) => {
       expect(parseBigint(input, BIGINT)).toEqual(SEND_AS_STRING);
     },
@@ -267,7 +267,7 @@ describe('parseDecimal', () => {
     123456789012345.6,
     1.2345678901234567e-7,
     Number.MAX_VALUE,
-  ])('asks for a string instead of %j', (input) => {
+  ])('rejects %j and suggests a string', (input) => {
     expect(parseDecimal(input, FREE)).toEqual(SEND_AS_STRING);
   });
 

@@ -104,7 +104,7 @@ test.each<[text: string, type: DataType, message: string]>([
   ['1.234', DECIMAL, 'Ensure that there are no more than 2 decimal places.'],
   ['yes', BOOLEAN, 'Must be a valid boolean.'],
   ['x', { kind: 'enum', values: ['a'] }, '"x" is not a valid choice.'],
-])('says what is wrong with %j for %j', (text, type, message) => {
+])('returns an error for the value %j of the type %j', (text, type, message) => {
   expect(parseText(text, type)).toEqual({ errors: [message] });
 });
 
@@ -132,6 +132,6 @@ test.each<[text: string, message: string]>([
   ['"a\\"', 'A quote is not closed.'],
   ['"a"b', 'Write a comma behind a quoted value.'],
   ['x,"a" ,b', 'Write a comma behind a quoted value.'],
-])('%j is told: %s', (text, message) => {
+])('%j returns the error: %s', (text, message) => {
   expect(splitValues(text)).toEqual({ errors: [message] });
 });

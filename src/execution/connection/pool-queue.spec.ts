@@ -101,7 +101,7 @@ describe('the queue of a pool', () => {
     const queue = new PoolQueue(1);
     const permit = (await queue.acquire(as('a'), new AcquireDeadlines(1000))) as Permit;
     await expect(Promise.resolve(queue.acquire(as('b'), new AcquireDeadlines(20)))).rejects.toThrow(
-      'The database is away',
+      'The database is unavailable',
     );
     const later = Promise.resolve(queue.acquire(as('b'), new AcquireDeadlines(5000)));
     queue.release(permit);
@@ -128,7 +128,7 @@ describe('the queue of a pool', () => {
     expect(released).toEqual([false, false]);
   });
 
-  test('grants permits beside a requester that does not say who it is', async () => {
+  test('grants permits while an anonymous requester waits', async () => {
     const queue = new PoolQueue(3);
     const deadlines = new AcquireDeadlines(60_000);
     const unknown: Requester = {

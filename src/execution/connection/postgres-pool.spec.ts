@@ -97,7 +97,7 @@ describe('a pooled connection', () => {
     expect(pool).toMatchObject({ taken: 2, returned: [false, false] });
   });
 
-  test('that cannot be asked for holds no permit', async () => {
+  test('that cannot be acquired holds no permit', async () => {
     const queue = new PoolQueue(1);
     const broken: DriverPool = {
       connect: () => {

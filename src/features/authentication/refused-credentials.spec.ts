@@ -23,7 +23,7 @@ describe('what is remembered of callers', () => {
     expect(refused.size).toBe(2);
   });
 
-  test('is bounded, however many there are, and those that have been quiet the longest are forgotten', async () => {
+  test('is bounded, and the least recently used entries are removed', async () => {
     const refused = new RefusedCredentials(LIMITS);
     const refuse = async (caller: number): Promise<void> => {
       (
@@ -40,7 +40,7 @@ describe('what is remembered of callers', () => {
       await expect(refuse(caller)).rejects.toMatchObject({ answer: { status: 429 } });
   });
 
-  test('ends with the limit for the address, whoever asks', async () => {
+  test('is limited per address, for all users of it', async () => {
     const refused = new RefusedCredentials(LIMITS);
     for (const username of ['a', 'b', undefined])
       (await beginCheck(refused, { address: '10.0.0.1', username })).end('wrong');

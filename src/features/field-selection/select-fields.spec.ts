@@ -48,7 +48,7 @@ test('a path of any depth is read', () => {
 describe('a choice', () => {
   const choice = { only: parseFieldNames('id,size.width,shop'), omit: parseFieldNames('shop.name,id') };
 
-  test('includes what is asked for, and not what is omitted as a whole', () => {
+  test('includes requested fields, and no field whose parent is omitted', () => {
     expect(['id', 'size', 'shop', 'name', 'toString'].filter((name) => includes(choice, name))).toEqual([
       'size',
       'shop',
@@ -77,7 +77,7 @@ function only(names: string): Choice {
   return { only: parseFieldNames(names), omit: undefined };
 }
 
-test('the same choice is the same view, however it is asked for', () => {
+test('the same selection has the same cached view, in any order of names', () => {
   const resource = resourceOf('f1');
   const view = chooseFields(resource, only('f0,f2'));
   expect(chooseFields(resource, only(' f2,f0,f2,f1,nothing'))).toBe(view);
@@ -86,7 +86,7 @@ test('the same choice is the same view, however it is asked for', () => {
   expect(chooseFields(resource, { only: undefined, omit: undefined })).toBe(resource);
 });
 
-test('what was not asked for longest goes first', () => {
+test('the least recently used view is removed first', () => {
   const resource = resourceOf('');
   const [first, second] = [chooseFields(resource, only('f0')), chooseFields(resource, only('f1'))];
   for (const name of NAMES.slice(2)) {

@@ -32,7 +32,7 @@ test.each<[text: string, expression: Expression]>([
   expect(parseFilterGroup(text, LIMITS)).toEqual(expression);
 });
 
-describe('what is wrong is told with its place', () => {
+describe('errors name the position in the text', () => {
   test.each<[text: string, message: string]>([
     ['', 'Position 1: Write a filter with its value here, or a group.'],
     ['a', 'Position 1: Write a filter with its value here, or a group.'],

@@ -143,7 +143,7 @@ describe('a long text', () => {
     ['words behind a quote that never closes', `"${'a '.repeat(LONG)}`, LONG],
     ['a phrase', `"${'a '.repeat(LONG)}"`, 1],
     ['emoji', '\u{1f600} '.repeat(LONG), LONG],
-  ])('of %s has the terms that it says', (_name, text, count) => {
+  ])('of %s has the expected terms', (_name, text, count) => {
     expect(searchTerms(text)).toHaveLength(count);
   });
 });

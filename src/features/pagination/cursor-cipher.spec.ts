@@ -51,7 +51,7 @@ describe('a sealed position', () => {
     expect(new Set(lengths).size).toBe(1);
   });
 
-  test('is opened nowhere else', () => {
+  test('cannot be decrypted for another list', () => {
     const text = seal.seal(POSITION, 'here') ?? '';
     for (const place of ['', 'her', 'here ', 'there']) expect(seal.open(text, place)).toBeUndefined();
     expect(new CursorCipher(['another secret']).open(text, 'here')).toBeUndefined();

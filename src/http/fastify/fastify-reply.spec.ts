@@ -50,7 +50,7 @@ test('gives all pieces in their order, and ends', async () => {
   expect(asked).toEqual(['[1', ',2', ']', 'end']);
 });
 
-test('asks for no piece before a slow client has taken the last one', async () => {
+test('renders the next piece only after a slow client has received the last one', async () => {
   const { asked, given } = watched(['a', 'b', 'c']);
   const client = new SlowClient();
   const sent = pipeline(new ChunkStream(given, doNothing), client);
@@ -74,7 +74,7 @@ test('fails as its pieces do', async () => {
   expect(asked).toEqual(['a', 'end', 'before, destroyed: false']);
 });
 
-test('tells whoever makes the pieces that a client has left', async () => {
+test('stops the renderer when the client disconnects', async () => {
   const { asked, given } = watched(['a', 'b', 'c']);
   const stream = new ChunkStream(given, doNothing);
   await new Promise<void>((resolve) =>

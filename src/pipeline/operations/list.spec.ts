@@ -89,7 +89,7 @@ describe('a list', () => {
 });
 
 describe('a long list', () => {
-  test('asks for no page before it is wanted', async () => {
+  test('reads a page only when it is consumed', async () => {
     const pages = new Pages([page(1), page(2), page(3), page(4)]);
     const body = await renderList(pages, represent);
     if (body.kind !== 'stream') throw new Error('It is no stream');

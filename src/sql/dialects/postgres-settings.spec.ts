@@ -11,7 +11,7 @@ function serverOf(version: string): DataSource {
   return { options: {}, createQueryRunner: () => runner } as unknown as DataSource;
 }
 
-describe('the version of a server that speaks the protocol of PostgreSQL', () => {
+describe('the version of a server with the protocol of PostgreSQL', () => {
   const problemsOf = (version: string): ReturnType<typeof serverProblems> =>
     serverProblems(serverOf(version), { otherServers: postgresServers });
 

@@ -71,7 +71,7 @@ const sqliteSettings: readonly SettingRule[] = [
         ? []
         : [
             {
-              what: 'LIKE distinguishes upper and lower case, so that searches would not find what they should',
+              what: 'LIKE is case-sensitive, so that searches would miss rows',
               repair: 'Do not set PRAGMA case_sensitive_like, and do not replace like().',
             },
           ],

@@ -119,14 +119,14 @@ onEachDatabase('a column of type', (database) => {
       expect(await list({})).toEqual(ordered);
     });
 
-    test('tells null from a value in a filter', async () => {
+    test('distinguishes null from a value in a filter', async () => {
       const created = await model.create({ value: null });
       expect(await model.list({ value__isnull: 'true' })).toEqual([created]);
       expect(await list({ value__isnull: 'false' })).toEqual(ordered);
       await model.delete(keyOf(created));
     });
 
-    test('shows and changes the same where the application has a say in its values', async () => {
+    test('shows and changes the same value with a transformer of the application', async () => {
       const loaded = rowsOf(`loaded_${name}`);
       const made = await loaded.createAll(ordered.map((value) => ({ value })));
       expect(made).toEqual(ordered.map((value) => ({ id: expect.any(Number), value, more: 'more' })));
@@ -138,7 +138,7 @@ onEachDatabase('a column of type', (database) => {
 
     if (kind.uncompared) return;
 
-    test('finds each of its values exactly, and what lies before and behind', async () => {
+    test('finds each of its values exactly, and those before and after it', async () => {
       for (const { parameter, value, found } of comparisonsOf(kind))
         expect([parameter, value, await list({ [parameter]: String(value) })]).toEqual([
           parameter,

@@ -97,7 +97,7 @@ async function undone(work: Promise<unknown>): Promise<void> {
   });
 }
 
-onEachDatabase('what is told of writes after their COMMIT', (database) => {
+onEachDatabase('calls after the COMMIT of writes', (database) => {
   let connected: ConnectedAdapter;
   let told: Told;
   beforeAll(async () => {
@@ -233,7 +233,7 @@ onEachDatabase('what is told of writes after their COMMIT', (database) => {
     expect(other.calls).toEqual([['create heard 2']]);
   });
 
-  test('is told outside of a transaction around the one that commits', async () => {
+  test('is called outside of an enclosing transaction', async () => {
     if (database.name === 'sqlite') return;
     const { adapter, dataSource } = connected;
     const writes: unknown[] = [];
@@ -298,7 +298,7 @@ onEachServer('a COMMIT whose result is unknown', (database) => {
   });
   afterAll(() => connected.close());
 
-  test('tells nothing', async () => {
+  test('makes no call', async () => {
     const { adapter } = connected;
     const told = new Told();
     const { create } = plansOf(connected, 'heard', told);

@@ -175,7 +175,7 @@ onEachDatabase('stored values before and after writes', (database) => {
       ]);
     });
 
-    test(`are read only where they are asked for: ${model}`, async () => {
+    test(`are read only if a hook needs them: ${model}`, async () => {
       const { adapter } = connected;
       const counts = [];
       for (const [at, recording] of [undefined, new Told(), new Told('after')].entries()) {
