@@ -47,7 +47,7 @@ export function compileFeatures(
   shell.backends = parts.backends(options);
   shell.pagination = options.pagination === false ? undefined : options.pagination;
   shell.renderers = options.renderers ?? [];
-  shell.shape = compileFieldSelection(options);
+  shell.fieldSelection = compileFieldSelection(options);
   shell.counts = compileCounts(options);
   shell.conditional = compileConditional(options, shell, entity);
   shell.cacheControl = compileCacheControl(options);
@@ -217,7 +217,9 @@ function isVersioned(field: Field, unversioned: ReadonlySet<string>): boolean {
     case 'embedded':
       return areVersioned(field.fields, unversioned);
     case 'to-one':
-      return field.relation.byKey && field.relation.on.every(({ near }) => !unversioned.has(near.id));
+      return (
+        field.relation.byKey && field.relation.on.every(({ localColumn }) => !unversioned.has(localColumn.id))
+      );
     case 'link':
       return true;
     // Their values come from other rows or from the application.

@@ -181,7 +181,7 @@ function isTwinOfShownRelation(column: ColumnDescription, source: FieldSource): 
   return source.entity.relations.some(
     (relation) =>
       relation.kind === 'to-one' &&
-      relation.on.some((pair) => pair.near === column.id) &&
+      relation.on.some((pair) => pair.localColumn === column.id) &&
       isShownRelation(relation, source),
   );
 }
@@ -194,7 +194,9 @@ function isWrittenByRelations(column: ColumnDescription, source: FieldSource): b
 /** Whether an object may be named by a column of its key alone, because each relation that has the column may be null. */
 function isOwnKey(column: ColumnDescription, source: FieldSource): boolean {
   const relations = source.entity.relations.flatMap((relation) =>
-    relation.kind === 'to-one' && relation.on.some(({ near }) => near === column.id) ? relation : [],
+    relation.kind === 'to-one' && relation.on.some(({ localColumn }) => localColumn === column.id)
+      ? relation
+      : [],
   );
   return column.primary && relations.length > 0 && relations.every(({ nullable }) => nullable);
 }
@@ -239,10 +241,12 @@ function toOneField(
   const { entity, options, resource, foreignKeys } = source;
   const { nullable, hasDefault, insertable, updatable } =
     description.kind === 'to-one' ? description : PLAIN_REFERENCE;
-  const isWritten = relation.on.some(({ near }) => isPolymorphic(foreignKeys.get(near.id)));
+  const isWritten = relation.on.some(({ localColumn }) => isPolymorphic(foreignKeys.get(localColumn.id)));
   const open = entity.writable && source.exposureOf(description).writable && !isWritten;
   // One that has other columns, too, can be changed by these.
-  const isInKey = relation.on.every(({ near }) => resource.identity.some(({ id }) => id === near.id));
+  const isInKey = relation.on.every(({ localColumn }) =>
+    resource.identity.some(({ id }) => id === localColumn.id),
+  );
   return {
     kind: 'to-one',
     relation,
@@ -267,7 +271,7 @@ function isOptional(
   { optional = [] }: RestifyOptions,
 ): boolean {
   const [pair, ...more] = on;
-  return [description, ...(pair && more.length === 0 ? [pair.near] : [])].some((each) =>
+  return [description, ...(pair && more.length === 0 ? [pair.localColumn] : [])].some((each) =>
     optional.includes(topName(each)),
   );
 }

@@ -114,7 +114,7 @@ function documentField(
   const [key] = resource.identity;
   if (!column || !key) return [];
   const document = documentOf([column, ...others], key, fullText);
-  return [{ some: [], operand: { hops: [], column, document }, match: 'fulltext' }];
+  return [{ some: [], operand: { joinPath: [], column, document }, match: 'fulltext' }];
 }
 
 /** The order by rank; empty without one. */
@@ -126,7 +126,7 @@ function rankField(
   const name = fullText && rankName(fullText);
   const document = searchFields.find(({ operand }) => operand.document)?.operand.document;
   if (name === undefined || !document) return [];
-  return [[name, { operands: [{ hops: [], column: RANK, document }] }]];
+  return [[name, { operands: [{ joinPath: [], column: RANK, document }] }]];
 }
 
 /** A whole number that the database computes. No column of a table has this name. */
@@ -192,7 +192,7 @@ export function orderOperands(path: string, resource: Resource, options: Restify
   const readable = resolveDeclaredPath(path, resource, options);
   if (readable?.some.length === 0) return keyOrNull(readable.operands, resource);
   const column = [...resource.columns.values()].find((each) => each.path === path);
-  if (column) return [{ hops: [], column }];
+  if (column) return [{ joinPath: [], column }];
   const relation = resource.relations.get(path);
   return relation?.kind === 'to-one' ? keyOrNull(keyOperands(relation, []), resource) : [];
 }
@@ -203,15 +203,15 @@ export function orderOperands(path: string, resource: Resource, options: Restify
  */
 function keyOrNull(operands: readonly Operand[], resource: ResourceSchema): readonly Operand[] {
   const present = operands.map(({ column }) => column);
-  const { overlapping } = operands[0]?.hops.at(-1)?.target ?? resource;
+  const { overlapping } = operands[0]?.joinPath.at(-1)?.target ?? resource;
   const isShared = overlapping.some(({ on }) =>
-    on.every(({ near }) => present.some(({ id }) => id === near.id)),
+    on.every(({ localColumn }) => present.some(({ id }) => id === localColumn.id)),
   );
   const nullable = present.filter((column) => column.nullable);
   if (operands.length < 2 || nullable.length === 0) return operands;
   if (nullable.length === operands.length && !isShared) return operands;
-  return operands.map(({ hops, column }) => ({
-    hops,
+  return operands.map(({ joinPath, column }) => ({
+    joinPath,
     column: { ...column, nullable: true, indexed: false },
     present,
   }));
@@ -243,7 +243,7 @@ export function resolveReadablePath(path: string, resource: ResourceSchema): Res
 
 /** As `resolveReadablePath`, and over to-many relations too, where at least one related row must match. */
 export function resolveFilterPath(path: string, resource: ResourceSchema): FilterPath | undefined {
-  return resolve(path.split('.'), resource.fields, { some: [], hops: [] });
+  return resolve(path.split('.'), resource.fields, { some: [], joinPath: [] });
 }
 
 /**
@@ -258,21 +258,21 @@ export function resolveDeclaredPath(
   const declared = declaredFilters(options).get(path);
   return resolve(path.split('.'), resource.fields, {
     some: [],
-    hops: [],
+    joinPath: [],
     json:
       declared &&
-      ((column, keys, { some, hops }) =>
+      ((column, keys, { some, joinPath }) =>
         valueIn(column, {
           keys,
           declared,
-          owner: (hops.at(-1) ?? some.at(-1)?.relation)?.target ?? resource,
+          owner: (joinPath.at(-1) ?? some.at(-1)?.relation)?.target ?? resource,
         })),
   });
 }
 
 interface PathPosition {
   readonly some: readonly ExistsStep[];
-  readonly hops: readonly Relation[];
+  readonly joinPath: readonly Relation[];
   /** Makes a column of the value by these keys in a column of JSON, where it is declared. */
   readonly json?: ((column: Column, keys: readonly string[], place: PathPosition) => Column) | undefined;
 }
@@ -290,10 +290,10 @@ function resolve(
       return {
         leaf: 'column',
         some,
-        row: place.hops,
+        row: place.joinPath,
         operands: [
           {
-            hops: place.hops,
+            joinPath: place.joinPath,
             column: json && rest.length > 0 ? json(field.column, rest, place) : field.column,
           },
         ],
@@ -302,26 +302,26 @@ function resolve(
       return rest.length > 0 ? resolve(rest, field.fields, place) : undefined;
     case 'to-one':
     case 'reverse-one': {
-      const hops = [...place.hops, field.relation];
-      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, hops, json });
+      const joinPath = [...place.joinPath, field.relation];
+      if (rest.length > 0) return resolve(rest, field.relation.target.fields, { some, joinPath, json });
       return {
         leaf: 'relation',
         some,
-        row: place.hops,
+        row: place.joinPath,
         relation: field.relation,
-        operands: keyOperands(field.relation, place.hops),
+        operands: keyOperands(field.relation, place.joinPath),
       };
     }
     case 'keys':
     case 'link': {
       const { target } = field.relation;
-      const within = [...some, { hops: place.hops, relation: field.relation }];
-      if (rest.length > 0) return resolve(rest, target.fields, { some: within, hops: [], json });
+      const within = [...some, { joinPath: place.joinPath, relation: field.relation }];
+      if (rest.length > 0) return resolve(rest, target.fields, { some: within, joinPath: [], json });
       return {
         leaf: 'many',
         some: within,
         row: [],
-        operands: target.key.columns.map((column) => ({ hops: [], column })),
+        operands: target.key.columns.map((column) => ({ joinPath: [], column })),
       };
     }
     default:
@@ -330,13 +330,13 @@ function resolve(
 }
 
 /** The operands of a related key: the foreign key of this row if it contains the key, else columns of the related row. */
-function keyOperands(relation: Relation, hops: readonly Relation[]): readonly Operand[] {
+function keyOperands(relation: Relation, joinPath: readonly Relation[]): readonly Operand[] {
   return relation.target.key.columns.map((column): Operand => {
-    const near =
+    const localColumn =
       relation.kind === 'to-one' && relation.byKey
-        ? relation.on.find((pair) => pair.far.id === column.id)?.near
+        ? relation.on.find((pair) => pair.referencedColumn.id === column.id)?.localColumn
         : undefined;
-    return near ? { hops, column: near } : { hops: [...hops, relation], column };
+    return localColumn ? { joinPath, column: localColumn } : { joinPath: [...joinPath, relation], column };
   });
 }
 

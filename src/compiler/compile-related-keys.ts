@@ -72,13 +72,13 @@ function withPairsOfDeleted(pairs: ResourceSchema, byId: ReadonlyMap<string, Kno
 
 /** The field of the related side in a through model; undefined if it shows none. */
 export function otherSideOf({ resource, other }: Through): ToOneField | undefined {
-  const ids = new Set(other.map(({ near }) => near.id));
+  const ids = new Set(other.map(({ localColumn }) => localColumn.id));
   return resource.fields.find(
     (field: Field): field is ToOneField =>
       field.kind === 'to-one' &&
       field.readable &&
       field.relation.name !== 'id' &&
       field.relation.on.length === ids.size &&
-      field.relation.on.every(({ near }) => ids.has(near.id)),
+      field.relation.on.every(({ localColumn }) => ids.has(localColumn.id)),
   );
 }

@@ -28,32 +28,32 @@ export function compileRelations(
   shells: ReadonlyMap<string, ResourceBuilder>,
   through: ThroughCompiler,
 ): ReadonlyMap<string, Relation> {
-  const near = shells.get(entity.id);
+  const source = shells.get(entity.id);
   const relations = new Map<string, Relation>();
   for (const description of entity.relations) {
     const target = shells.get(description.target);
-    if (near && target)
-      relations.set(description.path, resolveRelation(description, { near, target }, through));
+    if (source && target)
+      relations.set(description.path, resolveRelation(description, { source, target }, through));
   }
   return relations;
 }
 
 function resolveRelation(
   description: RelationDescription,
-  { near, target }: { near: ResourceBuilder; target: ResourceBuilder },
+  { source, target }: { source: ResourceBuilder; target: ResourceBuilder },
   through: ThroughCompiler,
 ): Relation {
   const { path: name, kind } = description;
   switch (kind) {
     case 'to-one': {
-      const on = columnPairs(description.on, near, target);
+      const on = columnPairs(description.on, source, target);
       return { name, target, kind, on, byKey: refersToKey(on, target) };
     }
     case 'reverse-one':
     case 'one-to-many':
-      return { name, target, kind, on: columnPairs(description.on, near, target) };
+      return { name, target, kind, on: columnPairs(description.on, source, target) };
     case 'many-to-many':
-      return { name, target, kind, through: through.compile(description, near, target) };
+      return { name, target, kind, through: through.compile(description, source, target) };
     default:
       return description satisfies never;
   }
@@ -71,19 +71,19 @@ export class ThroughCompiler {
   private readonly views: ThroughView[] = [];
 
   private readonly shells: ReadonlyMap<string, ResourceBuilder>;
-  private readonly drafts: ReadonlyMap<string, EntityDeclaration>;
+  private readonly declarations: ReadonlyMap<string, EntityDeclaration>;
   private readonly entities: ReadonlyMap<string, string>;
   /** Columns that are declared not updatable, by entity. */
   private readonly fixed: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly defaults: RestifyDefaults;
 
   constructor(
-    input: Pick<CompilerInput, 'description' | 'drafts' | 'defaults'>,
+    input: Pick<CompilerInput, 'description' | 'declarations' | 'defaults'>,
     shells: ReadonlyMap<string, ResourceBuilder>,
     private readonly serializer: ResourceSerializer,
   ) {
     this.shells = shells;
-    this.drafts = declarationsByEntity(input.drafts);
+    this.declarations = declarationsByEntity(input.declarations);
     this.entities = junctionEntities(input);
     const used = new Set(this.entities.values());
     const through = input.description.entities.filter(({ id }) => used.has(id));
@@ -98,25 +98,25 @@ export class ThroughCompiler {
 
   compile(
     { junction, path }: ManyToManyDescription,
-    near: ResourceBuilder,
+    source: ResourceBuilder,
     target: ResourceBuilder,
   ): Through {
     const mapped = this.shells.get(this.entities.get(junction.entity) ?? '');
     const table = mapped ?? this.shells.get(junction.entity);
     if (!table) throw new Error(`No junction of ${junction.declaredAt}`);
-    const parent = columnPairs(junction.parent, near, table);
+    const parent = columnPairs(junction.parent, source, table);
     const other = columnPairs(junction.other, table, target);
     const shell = this.shellOf(table, { junction, other, target, isPair: isPair(table, junction), mapped });
     this.views.push({
       shell,
       junction,
-      near,
+      source,
       target,
       parent,
       other,
       mapped,
       fixed: this.fixed.get(table.entity) ?? new Set(),
-      options: this.optionsOf(path, junction, { near, target, mapped }),
+      options: this.optionsOf(path, junction, { source, target, mapped }),
     });
     return {
       resource: shell,
@@ -128,12 +128,12 @@ export class ThroughCompiler {
   /** The sides to which the columns of an entity on a junction's table refer, each once. */
   sidesOf(mapped: ResourceBuilder): readonly ToOneRelation[] {
     const sides = new Map<string, ToOneRelation>();
-    for (const { near, target, parent, other } of this.views.filter((view) => view.mapped === mapped)) {
+    for (const { source, target, parent, other } of this.views.filter((view) => view.mapped === mapped)) {
       for (const [on, side] of [
-        [parent.map(invertPair), near],
+        [parent.map(invertPair), source],
         [other, target],
       ] as const) {
-        const name = on.map(({ near: column }) => column.path).join(',');
+        const name = on.map(({ localColumn: column }) => column.path).join(',');
         sides.set(`${name} ${side.id}`, {
           kind: 'to-one',
           name,
@@ -168,7 +168,7 @@ export class ThroughCompiler {
       id: `${app}.${model}`,
       app,
       model,
-      label: mapped?.label ?? model,
+      className: mapped?.className ?? model,
       entity: table.entity,
       registered: mapped?.registered ?? false,
     };
@@ -190,16 +190,16 @@ export class ThroughCompiler {
     path: string,
     junction: JunctionDescription,
     {
-      near,
+      source,
       target,
       mapped,
-    }: { near: ResourceBuilder; target: ResourceBuilder; mapped: ResourceBuilder | undefined },
+    }: { source: ResourceBuilder; target: ResourceBuilder; mapped: ResourceBuilder | undefined },
   ): EffectiveOptions {
-    const own = mapped && this.drafts.get(mapped.entity);
+    const own = mapped && this.declarations.get(mapped.entity);
     if (own) return effectiveOptions(own.declaration.options, this.defaults);
     // Merged option by option; no option may be given on both sides.
     return effectiveOptions(
-      { ...this.declaredThrough(target, junction.inverse), ...this.declaredThrough(near, path) },
+      { ...this.declaredThrough(target, junction.inverse), ...this.declaredThrough(source, path) },
       this.defaults,
     );
   }
@@ -209,7 +209,7 @@ export class ThroughCompiler {
     relation: string | undefined,
   ): ThroughOptions | undefined {
     if (relation === undefined) return undefined;
-    const through = this.drafts.get(entity)?.declaration.options.through as
+    const through = this.declarations.get(entity)?.declaration.options.through as
       Readonly<Record<string, ThroughOptions>> | undefined;
     return through?.[relation];
   }
@@ -244,7 +244,7 @@ function isPair(table: ResourceBuilder, junction: JunctionDescription): boolean 
 
 /** The related side's key: in the pair itself if its column refers to that key. */
 function keyOfPair(other: readonly ColumnPair[], target: ResourceBuilder): Key {
-  if (refersToKey(other, target)) return { columns: other.map((pair) => pair.near) };
+  if (refersToKey(other, target)) return { columns: other.map((pair) => pair.localColumn) };
   return {
     columns: target.key.columns,
     via: { kind: 'to-one', name: 'id', target, on: other, byKey: false, evenDeleted: true },

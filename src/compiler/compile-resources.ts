@@ -45,8 +45,8 @@ export interface CompiledModel {
  * on the same result.
  */
 export function compileResources(input: CompilerInput, parts: ResourceParts): CompiledModel {
-  const { description, drafts } = input;
-  const byEntity = declarationsByEntity(drafts);
+  const { description, declarations } = input;
+  const byEntity = declarationsByEntity(declarations);
   const none = effectiveOptions({}, input.defaults);
   const entities = description.entities.map((entity) => {
     const draft = byEntity.get(entity.id);
@@ -96,7 +96,7 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
     completeNested(shell, options);
     if (entity) completeQueries(shell, mapped ? entity : { ...entity, orderBy: [] }, options);
   }
-  const resources = drafts.flatMap((draft) => shells.get(draft.entity.id) ?? []);
+  const resources = declarations.flatMap((draft) => shells.get(draft.entity.id) ?? []);
   const all = [...resources, ...views.map(({ shell }) => shell)];
   for (const shell of all) completeTrash(shell, byId.get(shell.entity)?.entity);
   for (const shell of all) Object.freeze(shell);
@@ -151,7 +151,7 @@ function builderOf(
     id: `${app}.${model}`,
     app,
     model,
-    label: entity.name,
+    className: entity.name,
     entity: entity.id,
     registered: draft !== undefined,
   };

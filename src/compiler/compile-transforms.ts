@@ -31,7 +31,7 @@ export function keyColumns({ key, relations }: EntityDescription): ReadonlySet<s
   return new Set([
     ...key,
     ...relations.flatMap((relation) =>
-      relation.kind === 'to-one' ? relation.on.map(({ near }) => near) : [],
+      relation.kind === 'to-one' ? relation.on.map(({ localColumn }) => localColumn) : [],
     ),
   ]);
 }

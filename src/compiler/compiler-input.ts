@@ -31,7 +31,7 @@ export interface CompilerInput {
   /** Prefixes that other `forRoot` calls of the same application have claimed. */
   readonly takenPrefixes: readonly string[];
   readonly description: ModelDescription;
-  readonly drafts: readonly EntityDeclaration[];
+  readonly declarations: readonly EntityDeclaration[];
   readonly defaults: RestifyDefaults;
   /** The arguments of `forRoot`, not yet validated. */
   readonly given: { readonly prefix: unknown; readonly options: object };
@@ -60,9 +60,9 @@ export interface ListedClass {
 
 /** Drafts by the adapter's name of their entity. */
 export function declarationsByEntity(
-  drafts: readonly EntityDeclaration[],
+  declarations: readonly EntityDeclaration[],
 ): ReadonlyMap<string, EntityDeclaration> {
-  return new Map(drafts.map((draft) => [draft.entity.id, draft]));
+  return new Map(declarations.map((draft) => [draft.entity.id, draft]));
 }
 
 /** The instances of a declaration's classes, as resolved by Nest's injector. */

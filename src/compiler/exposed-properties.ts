@@ -94,14 +94,14 @@ function isWrittenByAlias(member: ExposableProperty, within: ExposedIn): boolean
     return relations.some(
       (relation) =>
         relation.kind === 'to-one' &&
-        relation.on.some(({ near }) => near === member.id) &&
+        relation.on.some(({ localColumn }) => localColumn === member.id) &&
         within.isServed(relation) &&
         isOpen(relation),
     );
   return (
     member.kind === 'to-one' &&
-    member.on.every(({ near }) =>
-      columns.some((column) => column.id === near && !column.internal && isOpen(column)),
+    member.on.every(({ localColumn }) =>
+      columns.some((column) => column.id === localColumn && !column.internal && isOpen(column)),
     )
   );
 }

@@ -32,7 +32,9 @@ export function polymorphicColumns(
   const written = new Set(entity.columns.filter(isWritten).map(({ id }) => id));
   return entity.columns.flatMap((column) => {
     const relations = found.filter(
-      ({ on }) => on.some(({ near }) => near === column.id) && on.some(({ near }) => written.has(near)),
+      ({ on }) =>
+        on.some(({ localColumn }) => localColumn === column.id) &&
+        on.some(({ localColumn }) => written.has(localColumn)),
     );
     return relations.length > 0 ? [{ column, relations }] : [];
   });
@@ -66,14 +68,14 @@ export function foreignKeysOf(
   { junction, polymorphic }: KeySources,
 ): ForeignKeys {
   const declared = relations.flatMap(({ path }) => toOne(resource.relations.get(path)));
-  const known = new Set(declared.flatMap(({ on }) => on.map(({ near }) => near.id)));
+  const known = new Set(declared.flatMap(({ on }) => on.map(({ localColumn }) => localColumn.id)));
   const keys = new Map<string, KeyReference>();
   for (const relation of [
     ...declared,
-    ...junction.filter(({ on }) => on.every(({ near }) => !known.has(near.id))),
+    ...junction.filter(({ on }) => on.every(({ localColumn }) => !known.has(localColumn.id))),
   ]) {
-    for (const { near } of relation.on)
-      keys.set(near.id, keys.has(near.id) || relation.on.length > 1 ? 'several' : relation);
+    for (const { localColumn } of relation.on)
+      keys.set(localColumn.id, keys.has(localColumn.id) || relation.on.length > 1 ? 'several' : relation);
   }
   for (const { column, relations: alike } of polymorphic)
     keys.set(column.id, {
@@ -86,7 +88,7 @@ export function foreignKeysOf(
   const served = new Set(
     [...declared, ...junction]
       .filter(({ target }) => target.registered)
-      .flatMap(({ on }) => on.map(({ near }) => near.id)),
+      .flatMap(({ on }) => on.map(({ localColumn }) => localColumn.id)),
   );
   return new Map([...keys].filter(([id]) => served.has(id)));
 }
@@ -100,9 +102,11 @@ export function overlappingRelations(
   const found = [...relations].flatMap(([path, relation]) => (readOnly.has(path) ? [] : toOne(relation)));
   const users = new Map<string, number>();
   for (const { on } of found)
-    for (const id of new Set(on.map(({ near }) => near.id))) users.set(id, (users.get(id) ?? 0) + 1);
+    for (const id of new Set(on.map(({ localColumn }) => localColumn.id)))
+      users.set(id, (users.get(id) ?? 0) + 1);
   return found.filter(
-    ({ target, on }) => target.registered && on.some(({ near }) => (users.get(near.id) ?? 0) > 1),
+    ({ target, on }) =>
+      target.registered && on.some(({ localColumn }) => (users.get(localColumn.id) ?? 0) > 1),
   );
 }
 

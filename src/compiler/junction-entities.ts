@@ -7,10 +7,10 @@ import type { CompilerInput } from './compiler-input.js';
  */
 export function junctionEntities({
   description,
-  drafts,
-}: Pick<CompilerInput, 'description' | 'drafts'>): ReadonlyMap<string, string> {
+  declarations,
+}: Pick<CompilerInput, 'description' | 'declarations'>): ReadonlyMap<string, string> {
   const entities = new Map(description.entities.map((entity) => [entity.id, entity]));
-  const declared = new Set(drafts.map(({ entity }) => entity.id));
+  const declared = new Set(declarations.map(({ entity }) => entity.id));
   return new Map(
     description.entities
       .flatMap(({ relations }) => relations)
@@ -38,5 +38,5 @@ export function missingColumns(
 
 /** The junction columns of both sides, which are all that the ORM knows of the table. */
 export function junctionColumns({ parent, other }: JunctionDescription): readonly string[] {
-  return [...parent.map((pair) => pair.far), ...other.map((pair) => pair.near)];
+  return [...parent.map((pair) => pair.referencedColumn), ...other.map((pair) => pair.localColumn)];
 }

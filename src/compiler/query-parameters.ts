@@ -47,12 +47,12 @@ export function featureParameters(resource: Resource): readonly string[] {
 }
 
 function ofFeatures(resource: Resource): readonly string[] {
-  const { pagination, shape, renderers, labelsParameter, counts } = resource;
+  const { pagination, fieldSelection, renderers, labelsParameter, counts } = resource;
   const addingParameter = labelsParameter ?? counts?.parameter;
   return [
     // An invalid one is reported after compilation.
     ...(typeof pagination?.parameters === 'function' ? pagination.parameters() : []),
-    ...fieldSelectionParameters(shape),
+    ...fieldSelectionParameters(fieldSelection),
     ...(addingParameter === undefined ? [] : [addingParameter]),
     ...(renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
     ...trashParameters(resource),
@@ -93,7 +93,7 @@ export function renameParameters(shell: ResourceBuilder, names: Readonly<Record<
   // An invalid one is reported after compilation.
   if (typeof shell.pagination?.parameters === 'function')
     shell.pagination = new RenamedPagination(shell.pagination, renamed);
-  shell.shape = renamedShape(shell);
+  shell.fieldSelection = renamedShape(shell);
   if (shell.labelsParameter !== undefined)
     shell.labelsParameter = parameterName(shell.labelsParameter, shell);
   if (shell.counts)
@@ -103,21 +103,21 @@ export function renameParameters(shell: ResourceBuilder, names: Readonly<Record<
 }
 
 /** The parameter of expanded lists alone: it stands behind their paths, so that it may have the name of another one. */
-function ofExpansions({ shape }: Resource): readonly string[] {
-  return shape?.limitParameter === undefined ? [] : [shape.limitParameter];
+function ofExpansions({ fieldSelection }: Resource): readonly string[] {
+  return fieldSelection?.limitParameter === undefined ? [] : [fieldSelection.limitParameter];
 }
 
-function renamedShape(resource: Pick<Resource, 'shape' | 'renamed'>): FieldSelection | undefined {
-  const { shape } = resource;
+function renamedShape(resource: Pick<Resource, 'fieldSelection' | 'renamed'>): FieldSelection | undefined {
+  const { fieldSelection } = resource;
   const renamed = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : parameterName(name, resource);
   return (
-    shape && {
-      ...shape,
-      fieldsParameter: renamed(shape.fieldsParameter),
-      omitParameter: renamed(shape.omitParameter),
-      expandParameter: renamed(shape.expandParameter),
-      limitParameter: renamed(shape.limitParameter),
+    fieldSelection && {
+      ...fieldSelection,
+      fieldsParameter: renamed(fieldSelection.fieldsParameter),
+      omitParameter: renamed(fieldSelection.omitParameter),
+      expandParameter: renamed(fieldSelection.expandParameter),
+      limitParameter: renamed(fieldSelection.limitParameter),
     }
   );
 }

@@ -10,7 +10,7 @@ import type { Resource, ResourceSerializer } from '../core/schema/resource.js';
 export type ResourceBuilder = { -readonly [Name in keyof Resource]: Resource[Name] };
 
 /** What is known of a resource before all others. */
-export type ResourceIdentity = Pick<Resource, 'id' | 'app' | 'model' | 'label' | 'entity' | 'registered'>;
+export type ResourceIdentity = Pick<Resource, 'id' | 'app' | 'model' | 'className' | 'entity' | 'registered'>;
 export type ResourceTable = Pick<Resource, 'key' | 'identity' | 'columns'>;
 
 export function createBuilder(
@@ -44,7 +44,7 @@ export function createBuilder(
     backends: [],
     pagination: undefined,
     renderers: [],
-    shape: undefined,
+    fieldSelection: undefined,
     labelsParameter: undefined,
     counts: undefined,
     conditional: undefined,

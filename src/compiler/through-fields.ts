@@ -11,7 +11,7 @@ import type { ResourceBuilder } from './resource-builder.js';
 export interface ThroughView {
   readonly shell: ResourceBuilder;
   readonly junction: JunctionDescription;
-  readonly near: ResourceBuilder;
+  readonly source: ResourceBuilder;
   readonly target: ResourceBuilder;
   readonly parent: readonly ColumnPair[];
   readonly other: readonly ColumnPair[];
@@ -24,8 +24,8 @@ export interface ThroughView {
 /** The fields of the application's entity. Its sides are related keys, whether it declares relations or columns. */
 export function mappedFields(view: ThroughView, mapped: ResourceBuilder): readonly Field[] {
   const { shell, parent, other } = view;
-  const parentColumns = parent.map((pair) => pair.far);
-  const otherColumns = other.map((pair) => pair.near);
+  const parentColumns = parent.map((pair) => pair.referencedColumn);
+  const otherColumns = other.map((pair) => pair.localColumn);
   const [parentSide, otherSide] = [
     sideOrColumn(mapped.fields, parentColumns),
     sideOrColumn(mapped.fields, otherColumns),
@@ -34,7 +34,7 @@ export function mappedFields(view: ThroughView, mapped: ResourceBuilder): readon
   const kept = mapped.fields.filter((field) => field.kind !== 'link' || mapped.registered);
   const fields = kept.map((field) => {
     if (field === parentSide)
-      return sideField(field, { on: parent.map(invertPair), target: view.near, fixed: view.fixed });
+      return sideField(field, { on: parent.map(invertPair), target: view.source, fixed: view.fixed });
     if (field === otherSide) return sideField(field, { on: other, target: view.target, fixed: view.fixed });
     const side = [parentSide, otherSide].find(
       (each) => each?.kind === 'to-one' && each.foreignKeyAlias === field.name,
@@ -56,7 +56,9 @@ function sideOrColumn(fields: readonly Field[], columns: readonly Column[]): Fie
 function isSide(field: Field, columns: readonly Column[]): boolean {
   const ids = new Set(columns.map((column) => column.id));
   if (field.kind === 'to-one')
-    return field.relation.on.length === ids.size && field.relation.on.every((pair) => ids.has(pair.near.id));
+    return (
+      field.relation.on.length === ids.size && field.relation.on.every((pair) => ids.has(pair.localColumn.id))
+    );
   return field.kind === 'column' && ids.size === 1 && ids.has(field.column.id);
 }
 
@@ -77,7 +79,7 @@ function sideField(
     readable: field.readable,
     relation,
     insertable: open,
-    updatable: open && !on.some(({ near }) => fixed.has(near.id)),
+    updatable: open && !on.some(({ localColumn }) => fixed.has(localColumn.id)),
     required: open,
     nullable: false,
     ...(field.kind === 'to-one' && field.foreignKeyAlias !== undefined
@@ -100,25 +102,27 @@ function columnOfSide(
   };
 }
 
-export function invertPair({ near, far }: ColumnPair): ColumnPair {
-  return { near: far, far: near };
+export function invertPair({ localColumn, referencedColumn }: ColumnPair): ColumnPair {
+  return { localColumn: referencedColumn, referencedColumn: localColumn };
 }
 
 /** `id`, then one field for each side, the owner's first, in the views of both sides (contract 2.7). */
 export function pairFields(view: ThroughView): readonly Field[] {
-  const { junction, near, target, parent, other, shell } = view;
-  const self = near === target;
-  const names = self ? { parent: `from_${near.model}`, other: `to_${near.model}` } : sideNames(near, target);
-  const parentSide = pairSideField(names.parent, parent.map(invertPair), near);
+  const { junction, source, target, parent, other, shell } = view;
+  const self = source === target;
+  const names = self
+    ? { parent: `from_${source.model}`, other: `to_${source.model}` }
+    : sideNames(source, target);
+  const parentSide = pairSideField(names.parent, parent.map(invertPair), source);
   const otherSide = pairSideField(names.other, other, target);
   const sides = junction.fromOwner || self ? [parentSide, otherSide] : [otherSide, parentSide];
   return [idField(shell, other), ...sides];
 }
 
-function sideNames(near: ResourceBuilder, target: ResourceBuilder): { parent: string; other: string } {
-  const same = near.model === target.model;
+function sideNames(source: ResourceBuilder, target: ResourceBuilder): { parent: string; other: string } {
+  const same = source.model === target.model;
   const name = (side: ResourceBuilder): string => (same ? `${side.app}_${side.model}` : side.model);
-  return { parent: name(near), other: name(target) };
+  return { parent: name(source), other: name(target) };
 }
 
 function pairSideField(name: string, on: readonly ColumnPair[], target: ResourceBuilder): ToOneField {
@@ -153,11 +157,11 @@ function idField(shell: ResourceBuilder, other: readonly ColumnPair[]): Field {
     return {
       ...base,
       kind: 'column',
-      column: first.near,
-      type: first.near.type,
+      column: first.localColumn,
+      type: first.localColumn.type,
       blank: false,
     } satisfies ColumnField;
-  const on = other.map((pair) => ({ near: pair.near, far: pair.near }));
+  const on = other.map((pair) => ({ localColumn: pair.localColumn, referencedColumn: pair.localColumn }));
   return {
     ...base,
     kind: 'to-one',

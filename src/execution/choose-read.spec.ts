@@ -14,7 +14,7 @@ import type { OutputFacts, ReadFacts } from './choose-read.js';
 const PLAIN: ReadFacts = { entities: undefined, obstacle: undefined };
 const REQUEST: OutputFacts = {
   resource: { hasDefaultSerializer: true },
-  shape: undefined,
+  fieldSelection: undefined,
   needsValue: false,
   renderer: undefined,
 };
@@ -85,11 +85,11 @@ describe('the output of a request', () => {
   const expands = { expands: true };
   test.each<[string, Partial<OutputFacts>, string]>([
     ['a plain request', {}, 'response stored'],
-    ['selected fields', { shape: { expands: false } }, 'response stored'],
-    ['an expansion', { shape: expands }, 'response expanded'],
+    ['selected fields', { fieldSelection: { expands: false } }, 'response stored'],
+    ['an expansion', { fieldSelection: expands }, 'response expanded'],
     ['a serializer', { resource: { hasDefaultSerializer: false } }, 'response serialized'],
     ['a format', { renderer: {} }, 'format stored'],
-    ['a format with an expansion', { renderer: {}, shape: expands }, 'format expanded'],
+    ['a format with an expansion', { renderer: {}, fieldSelection: expands }, 'format expanded'],
     ['an interceptor', { needsValue: true, renderer: {} }, 'value stored'],
   ])('of %s', (_, facts, expected) => {
     const { use, form } = chooseOutput({ ...REQUEST, ...facts });

@@ -145,12 +145,12 @@ export type RowForm = 'stored' | 'serialized' | 'expanded';
 export interface FormFacts {
   readonly resource: { readonly hasDefaultSerializer: boolean };
   /** The field selection of the request. */
-  readonly shape: { readonly expands: boolean } | undefined;
+  readonly fieldSelection: { readonly expands: boolean } | undefined;
 }
 
 /** Evaluated for each request: a client selects fields and expansions. */
-export function chooseForm({ resource, shape }: FormFacts): RowForm {
-  if (shape?.expands === true) return 'expanded';
+export function chooseForm({ resource, fieldSelection }: FormFacts): RowForm {
+  if (fieldSelection?.expands === true) return 'expanded';
   return resource.hasDefaultSerializer ? 'stored' : 'serialized';
 }
 

@@ -100,7 +100,7 @@ async function describeModels(
     const mayDescribe = admitsOptions(exchange.request, caller, pipeline.services.permissions);
     for (const { resource, url } of listModels(api, base)) {
       const { app, model, description: text } = resource;
-      const label = resource.labels?.many ?? resource.label;
+      const label = resource.labels?.many ?? resource.className;
       const description = text !== '' && (await mayDescribe(resource)) ? text : '';
       models.push({ app, model, label, description, url });
     }
@@ -144,8 +144,9 @@ async function findCaller(
     const guarded = lists.find(({ resource }) => resource.schemes.some(({ guards }) => guards === 'one'));
     const context = guarded && contexts.createContext(guarded, exchange);
     const found = await identify({ exchange, context }, usable, pipeline.services.authenticator);
-    if (found?.actor && !found.refusal) return { actor: found.actor, scheme: found.scheme, isRefused: false };
-    isRefused ||= found?.refusal !== undefined || found === undefined;
+    if (found?.actor && !found.rejection)
+      return { actor: found.actor, scheme: found.scheme, isRefused: false };
+    isRefused ||= found?.rejection !== undefined || found === undefined;
   }
   return { actor: null, isRefused };
 }

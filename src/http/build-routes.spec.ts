@@ -34,7 +34,7 @@ function resourceOf(
     id,
     app,
     model,
-    label: model,
+    className: model,
     entity: model,
     registered: true,
     pagination: undefined,
@@ -45,7 +45,7 @@ function resourceOf(
     renamed: new Map(),
     declares: { filters: false, ordering: false },
     renderers: [],
-    shape: undefined,
+    fieldSelection: undefined,
     labelsParameter: undefined,
     objectLabel: undefined,
     referrers: [],
@@ -101,7 +101,7 @@ function resourceOf(
 }
 
 function children(name: string, target: Resource): OneToManyRelation {
-  return { kind: 'one-to-many', name, target, on: [{ near: ID, far: ID }] };
+  return { kind: 'one-to-many', name, target, on: [{ localColumn: ID, referencedColumn: ID }] };
 }
 
 function others(name: string, target: Resource, through: Resource): ManyToManyRelation {

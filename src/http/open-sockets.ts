@@ -164,10 +164,10 @@ export class OpenSockets {
   ): boolean {
     const { socket, isHandshake } = each;
     if (!isHandshake && !this.states.speaksHttp(socket)) return false;
-    const answer = this.states.responseOn(socket);
-    if (answer) {
+    const response = this.states.responseOn(socket);
+    if (response) {
       each.hadResponse = true;
-      return isStill && !answer.req.complete && answer.req.readableLength === 0 && !answer.headersSent;
+      return isStill && !response.req.complete && response.req.readableLength === 0 && !response.headersSent;
     }
     if (each.hadResponse) return true;
     if (each.lastBytesRead > each.initialBytes) return isLate;

@@ -202,7 +202,7 @@ export class RestServer {
     this.states.getState(exchange).hasBegun = true;
     return this.sender.sendResult(exchange, () =>
       mapMaybe(this.authorizer.authorizeOnce(exchange), ({ context, registeredApi, state }) =>
-        registeredApi.pipeline.answer(context, state.interceptors),
+        registeredApi.pipeline.respond(context, state.interceptors),
       ),
     );
   }

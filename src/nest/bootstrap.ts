@@ -173,7 +173,7 @@ function bindRoutes(
   { resources }: CompiledModel,
   { context: { options, controllers, server }, input, parts, listed, readBody }: RouteSources,
 ): Api {
-  const targets = new Map(input.drafts.map((draft) => [draft.entity.id, draft.declaration.target]));
+  const targets = new Map(input.declarations.map((draft) => [draft.entity.id, draft.declaration.target]));
   const targetOf = (resource: Resource): object | undefined => targets.get(resource.entity);
   const listedOf = groupByEntity(listed);
   const joining = (resource: Resource): readonly ListedController[] => listedOf.get(targetOf(resource)) ?? [];
@@ -206,10 +206,10 @@ function routesByResource({ routes }: Api): RoutesOf {
 
 /** Finds a registered resource by its class or schema. */
 function resourcesByTarget(
-  { drafts }: CompilerInput,
+  { declarations }: CompilerInput,
   { resources }: CompiledModel,
 ): (target: object) => Resource | undefined {
-  const targetsOf = new Map(drafts.map(({ entity }) => [entity.id, entity.targets]));
+  const targetsOf = new Map(declarations.map(({ entity }) => [entity.id, entity.targets]));
   const byTarget = new Map(
     resources.flatMap((resource) =>
       (targetsOf.get(resource.entity) ?? []).map((target) => [target, resource]),
@@ -223,7 +223,7 @@ function problemsOfQuery({ all }: CompiledModel): readonly DeclarationProblem[] 
   const unknown = unknownQuery(METHODS, nestDecorators.RequestMethod);
   if (!unknown) return [];
   return unique(
-    all.filter(({ queryMethod }) => queryMethod).map(({ label }) => ({ where: label, ...unknown })),
+    all.filter(({ queryMethod }) => queryMethod).map(({ className }) => ({ where: className, ...unknown })),
   );
 }
 

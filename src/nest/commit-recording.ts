@@ -32,7 +32,7 @@ export class CommitRecording implements Recording {
     const [first] = writes;
     if (!first) return;
     const about = {
-      subject: `Writes are committed, and afterCommit of ${resource.label} has failed`,
+      subject: `Writes are committed, and afterCommit of ${resource.className} has failed`,
       requester: completed[0]?.origin?.requester,
     };
     for (const call of calls)

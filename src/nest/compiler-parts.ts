@@ -194,10 +194,13 @@ function modelPipes(pipes: readonly PipeLike[], target: object | undefined): Pip
 }
 
 /** The options of the prefix, of its models, and of their junctions. */
-export function optionsIn({ drafts, defaults }: CompilerInput): readonly RestifyOptions[] {
+export function optionsIn({ declarations, defaults }: CompilerInput): readonly RestifyOptions[] {
   return [
     defaults,
-    ...drafts.flatMap(({ declaration: { options } }) => [options, ...Object.values(options.through ?? {})]),
+    ...declarations.flatMap(({ declaration: { options } }) => [
+      options,
+      ...Object.values(options.through ?? {}),
+    ]),
   ] as readonly RestifyOptions[];
 }
 

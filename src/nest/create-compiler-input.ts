@@ -34,7 +34,7 @@ export function compilerInput(
     prefix: options.prefix,
     takenPrefixes: server.prefixRegistry.conflictingPrefixes(controllers),
     description,
-    drafts,
+    declarations: drafts,
     controllers: collectControllers(drafts, modules),
     defaults: options.defaults,
     given: options.given,

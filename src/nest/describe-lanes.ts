@@ -24,7 +24,7 @@ const OPERATIONS: readonly ReplaceableOperation[] = [
 export function describeLanes(resources: readonly Resource[], adapter: Choosers): readonly LaneRow[] {
   return resources.flatMap((resource) => {
     const rows = OPERATIONS.filter((operation) => resource.operations.has(operation)).map((operation) => ({
-      model: resource.label,
+      model: resource.className,
       operation,
       ...laneOf(operation, resource, adapter),
     }));
@@ -34,7 +34,7 @@ export function describeLanes(resources: readonly Resource[], adapter: Choosers)
     return [
       ...rows,
       {
-        model: resource.label,
+        model: resource.className,
         operation: 'bulk destroy',
         ...adapter.chooseDeletions(resource, deletions),
       },
@@ -65,7 +65,7 @@ function laneOfRead(resource: Resource, adapter: Choosers): Lane {
     resource,
     needsValue: interceptors.length > 0,
     renderer: undefined,
-    shape: undefined,
+    fieldSelection: undefined,
   });
   return explainRead(output, {
     read: (isStored) => adapter.chooseRead(resource, isStored),
@@ -77,7 +77,7 @@ function laneOfWrite(kind: LiveWrite['kind'], resource: Resource, adapter: Choos
   return adapter.chooseWrite(resource, {
     kind,
     hooks: resource.hooks,
-    completed: mayFail({ resource, shape: undefined }),
+    completed: mayFail({ resource, fieldSelection: undefined }),
     errors: emptyFieldErrors(),
   });
 }

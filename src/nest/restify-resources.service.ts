@@ -195,7 +195,7 @@ export class RestifyResources {
         );
         if (routes.length === 0)
           throw new Error(
-            `"${relation}" is not a nested list of ${resource.label}. Known: ${resource.nested.map(({ name }) => `"${name}"`).join(', ')}.`,
+            `"${relation}" is not a nested list of ${resource.className}. Known: ${resource.nested.map(({ name }) => `"${name}"`).join(', ')}.`,
           );
         return operationsAt({ ...place, routes, parentPk: pk });
       },
@@ -248,7 +248,7 @@ function aggregateParametersOf(
   const resource = routes.find(({ operations }) => operations.get('GET') === 'list')?.resource;
   if (!resource) throw new MethodNotAllowed('GET');
   if (!resource.aggregates || aggregate.length === 0)
-    throw new Error(`${resource.label} has no option "aggregate", or the query asks for nothing.`);
+    throw new Error(`${resource.className} has no option "aggregate", or the query asks for nothing.`);
   const names = aggregateNames(resource);
   const conditions = Object.entries(having).map(
     ([name, value]) => [`${names.having}.${name}`, String(value)] as const,

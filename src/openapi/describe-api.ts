@@ -241,8 +241,8 @@ function securitySchemes(resources: ReadonlySet<Resource>): Readonly<Record<stri
 function tagsOf(placed: readonly PlacedRoute[]): ApiDescription['tags'] {
   const descriptions = new Map(
     placed.map(({ route }) => {
-      const { label, app, description } = route.parent ?? route.resource;
-      return [tagOf(route), description === '' ? `${label}, of ${app}` : description];
+      const { className, app, description } = route.parent ?? route.resource;
+      return [tagOf(route), description === '' ? `${className}, of ${app}` : description];
     }),
   );
   return [

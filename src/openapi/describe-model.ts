@@ -33,17 +33,17 @@ export interface ModelView {
 export function representationSchema({ resource, base, allFields }: ModelView): Schema {
   const readable = resource.fields.filter((field) => field.readable);
   // Field selection may omit any field.
-  const whole = resource.shape?.fieldsParameter === undefined;
+  const whole = resource.fieldSelection?.fieldsParameter === undefined;
   const properties = readableProperties(resource, {
     base,
     whole,
-    expandable: resource.shape?.expandable ?? NOTHING,
-    mayBeCut: resource.shape?.limitParameter !== undefined,
+    expandable: resource.fieldSelection?.expandable ?? NOTHING,
+    mayBeCut: resource.fieldSelection?.limitParameter !== undefined,
   });
   return buildObjectSchema(
     [...properties, ...deletionProperty(resource), ...countsProperty(resource), ...labelsProperty(resource)],
     {
-      title: resource.label,
+      title: resource.className,
       // Keys are left out where the caller may not view the pairs.
       required:
         allFields && whole ? readable.filter(({ kind }) => kind !== 'keys').map(({ name }) => name) : [],
@@ -186,7 +186,7 @@ function isNullable(field: Field): boolean {
   return (
     field.kind === 'to-one' &&
     field.foreignKeyAlias !== undefined &&
-    field.relation.on.some(({ near }) => near.nullable)
+    field.relation.on.some(({ localColumn }) => localColumn.nullable)
   );
 }
 
@@ -211,7 +211,7 @@ export function requestSchema(
           },
         }
       : {}),
-    title: `${resource.label}, ${TITLES[operation]}`,
+    title: `${resource.className}, ${TITLES[operation]}`,
     ...(resource.strict ? { additionalProperties: false } : {}),
   };
 }

@@ -59,7 +59,7 @@ export function describeQuery(route: Route, place: DescribedPlace): OperationObj
         { ...queriedSchema(schema, resource), ...(description === undefined ? {} : { description }) },
       ]),
   );
-  const label = parent ? `${parent.label}, ${relation?.name ?? ''}` : resource.label;
+  const label = parent ? `${parent.className}, ${relation?.name ?? ''}` : resource.className;
   return {
     ...list,
     operationId: takeOperationId([...idPartsOf(route), 'query'], place),
@@ -139,7 +139,7 @@ const BULK_SUMMARIES: Readonly<Record<BulkOperation, (label: string) => string>>
 function summaryOf(described: DescribedRoute): string {
   const { route, method, operation } = described;
   const { resource, parent, relation, segment } = route;
-  const label = parent ? `${parent.label}, ${relation?.name ?? ''}` : resource.label;
+  const label = parent ? `${parent.className}, ${relation?.name ?? ''}` : resource.className;
   if (operation && amountOf(described) !== 'one') return BULK_SUMMARIES[operation as BulkOperation](label);
   return operation ? SUMMARIES[operation](label) : `${method} ${segment ?? ''}: ${label}`.replace(' :', ':');
 }
@@ -188,10 +188,13 @@ function childSchemas({ components }: DescribedPlace): BodyOptions['childSchema'
     });
     const name = typeName(child.app, child.model);
     return verb === 'create'
-      ? components.add([`${name}NestedCreate`], { ...body, title: `${child.label}, to create in an object` })
+      ? components.add([`${name}NestedCreate`], {
+          ...body,
+          title: `${child.className}, to create in an object`,
+        })
       : components.add([`${name}NestedUpdate`], {
           ...(isOne ? body : withKey(body, child)),
-          title: `${child.label}, to change in an object`,
+          title: `${child.className}, to change in an object`,
         });
   };
 }

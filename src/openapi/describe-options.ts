@@ -54,7 +54,7 @@ export function describeOptions(route: Route, place: DescribedPlace): OperationO
   };
   return {
     operationId: operationIdOfOptions(route, place),
-    summary: `Describe the URL: ${(route.parent ?? resource).label}`,
+    summary: `Describe the URL: ${(route.parent ?? resource).className}`,
     description: `What the caller may read, write and query. GET with \`Accept: ${DESCRIPTION_MEDIA_TYPE}\` has the same body, except where GET is a method of the application.`,
     tags: [tagOf(route)],
     parameters,

@@ -47,7 +47,7 @@ export function pathParameters(
   action: RouteAction | undefined,
 ): readonly Parameter[] {
   if (kind === 'collection' || kind === 'collection-action') return [];
-  const pk = pathParameter('pk', (parent ?? resource).key, `The key: ${(parent ?? resource).label}`);
+  const pk = pathParameter('pk', (parent ?? resource).key, `The key: ${(parent ?? resource).className}`);
   if (kind !== 'through-object') return [pk];
   const any = action !== undefined && action.operation === undefined;
   return [pk, pathParameter('childId', any ? undefined : resource.key, 'The key of the through object')];
@@ -127,20 +127,24 @@ function keysParameter(resource: Resource): Parameter {
 
 /** The query parameters for field selection and expansion. */
 function shapeParameters(resource: Resource): readonly Parameter[] {
-  const { shape } = resource;
-  if (!shape) return [];
+  const { fieldSelection } = resource;
+  if (!fieldSelection) return [];
   const known = fieldNamesSchema(resource);
   const parameters: readonly (readonly [string | undefined, string, Schema])[] = [
-    [shape.fieldsParameter, 'Only these fields; a dotted path selects a field of a nested object.', known],
     [
-      shape.omitParameter,
+      fieldSelection.fieldsParameter,
+      'Only these fields; a dotted path selects a field of a nested object.',
+      known,
+    ],
+    [
+      fieldSelection.omitParameter,
       'All fields except these; a dotted path selects a field of a nested object.',
       known,
     ],
     [
-      shape.expandParameter,
+      fieldSelection.expandParameter,
       'Related objects in place of their keys and links, if the caller may see them.',
-      { enum: expandablePaths(shape.expandable) },
+      { enum: expandablePaths(fieldSelection.expandable) },
     ],
   ];
   return parameters
@@ -148,16 +152,16 @@ function shapeParameters(resource: Resource): readonly Parameter[] {
       const schema: Schema = { type: 'array', items: { type: 'string', ...names } };
       return name === undefined ? [] : [describeParameter('query', name, { description, schema })];
     })
-    .concat(expansionParameters(resource, shape, ''));
+    .concat(expansionParameters(resource, fieldSelection, ''));
 }
 
 /** The parameters of expanded lists: those of the lists themselves, and a limit, behind the path. */
 function expansionParameters(
   owner: Resource,
-  shape: Pick<FieldSelection, 'limitParameter' | 'expandable' | 'maxChildren'>,
+  selection: Pick<FieldSelection, 'limitParameter' | 'expandable' | 'maxChildren'>,
   within: string,
 ): readonly Parameter[] {
-  const { limitParameter, expandable, maxChildren } = shape;
+  const { limitParameter, expandable, maxChildren } = selection;
   if (limitParameter === undefined) return [];
   return [...expandable].flatMap(([name, nested]) => {
     const field = owner.fieldsByName.get(name);
@@ -173,7 +177,7 @@ function expansionParameters(
     });
     return [
       ...(isList ? [...own, limit] : []),
-      ...expansionParameters(target, { ...shape, expandable: nested }, path),
+      ...expansionParameters(target, { ...selection, expandable: nested }, path),
     ];
   });
 }

@@ -60,12 +60,12 @@ export function describeResponses(
 const APPLICATION_RESPONSE: Response = { description: 'Any other response of the application.' };
 
 function ownSuccess({ action }: DescribedRoute): Responses {
-  const answer = {
+  const response = {
     [String(action?.code ?? statusOf(undefined))]: jsonResponse('The response of the application.', {}),
   };
   return action?.code === undefined
-    ? { ...answer, 204: { description: 'The response has no content.', headers: { Allow: ALLOW } } }
-    : answer;
+    ? { ...response, 204: { description: 'The response has no content.', headers: { Allow: ALLOW } } }
+    : response;
 }
 
 function successOf(described: DescribedRoute, access: KnownAccess, place: DescribedPlace): Responses {
@@ -219,7 +219,7 @@ const CHANGES: ReadonlySet<Operation | undefined> = new Set<Operation>(['update'
 
 function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleErrors {
   const { method, operation, route } = described;
-  const { strict, shape, conditional, hasRelatedKeys } = route.resource;
+  const { strict, fieldSelection, conditional, hasRelatedKeys } = route.resource;
   const writes = writesFields(described);
   const isCustom = operation === undefined;
   const readsInput = writes || operation === 'list' || amountOf(described) === 'many' || isCustom;
@@ -230,7 +230,13 @@ function errorsOf(described: DescribedRoute, access: KnownAccess): PossibleError
   return {
     ...accessErrors(described, access),
     // A trigger of the database may reject any write; of related keys there may be too many to read.
-    400: readsInput || strict || shape !== undefined || removes || readsDeleted(described) || hasRelatedKeys,
+    400:
+      readsInput ||
+      strict ||
+      fieldSelection !== undefined ||
+      removes ||
+      readsDeleted(described) ||
+      hasRelatedKeys,
     404: mayBeMissing(described, access),
     406: true,
     409: removes || mayChangeReferred(described),

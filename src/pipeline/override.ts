@@ -70,12 +70,12 @@ export async function prepareAction(
 
 /** Throws 404 unless the caller may see the object of an action, or the parent in a nested URL. */
 async function assertObjectExists(
-  { route, requester, access, rows, isReading }: RestContext,
+  { route, requester, access, grantCondition, isReading }: RestContext,
   key: readonly Json[],
   adapter: DataAdapter,
 ): Promise<void> {
   const resource = route.parent ?? route.resource;
-  const scope = route.parent ? await access.readScope(route.parent) : rows;
+  const scope = route.parent ? await access.readScope(route.parent) : grantCondition;
   const exists = await adapter.exists({
     resource,
     where: conjunction([scope, keyCondition(key, resource)]),
@@ -90,7 +90,7 @@ export async function prepareOverride(context: RestContext, parts: OverrideParts
   const { route, childSegment } = context;
   const { operation: replaced, isWrapped } = route.actions.get(servedMethod(context.method)) ?? {};
   if (!replaced)
-    throw new Error(`No method replaces an operation at ${route.kind} of ${route.resource.label}.`);
+    throw new Error(`No method replaces an operation at ${route.kind} of ${route.resource.className}.`);
   assertAcceptsJson(context.header('accept'));
   await runStages(parts.handlerOf(replaced).prepare, context);
   await assertPrecondition(parts.services.adapter)(context);
@@ -154,6 +154,6 @@ async function authorizeOther(
 ): Promise<RestContext> {
   const { route } = context;
   if (![...route.operations.values()].includes(operation) || isOfMany(route, operation))
-    throw new Error(`${route.resource.label} has no operation "${operation}" at this URL.`);
+    throw new Error(`${route.resource.className} has no operation "${operation}" at this URL.`);
   return reauthorize(context, METHOD_OF[operation], services);
 }

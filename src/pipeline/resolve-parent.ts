@@ -31,21 +31,21 @@ export function resolveParentOfList(adapter: DataAdapter): Stage {
 }
 
 async function findParent(context: RestContext, adapter: DataAdapter): Promise<void> {
-  const { route, keys, access, rows, isReading, requester } = context;
+  const { route, keys, access, grantCondition, isReading, requester } = context;
   const { parent: model, relation } = route;
   if (!model || !relation || !keys.key) throw new NotFound();
   const parent = await adapter.read(
     planParent(keys.key, {
       parent: model,
       relation,
-      rows: await access.readScope(model),
+      grantCondition: await access.readScope(model),
       forWriting: !isReading,
       requester,
     }),
   );
   if (!parent) throw new NotFound();
   context.parent = parent;
-  context.scope = conjunction([rows, belongsTo(relation, parent)]);
+  context.scope = conjunction([grantCondition, belongsTo(relation, parent)]);
 }
 
 /**
@@ -55,9 +55,9 @@ async function findParent(context: RestContext, adapter: DataAdapter): Promise<v
 function joiningValues({ route, keys: { key } }: RestContext): ParentValues | undefined {
   const { parent, relation } = route;
   if (!parent || !relation || !key || parent.key.via) return undefined;
-  const values = joiningPairs(relation).map(({ near }) => {
-    const at = parent.key.columns.findIndex(({ id }) => id === near.id);
-    return at < 0 || !isExact(near.type) ? undefined : key[at];
+  const values = joiningPairs(relation).map(({ localColumn }) => {
+    const at = parent.key.columns.findIndex(({ id }) => id === localColumn.id);
+    return at < 0 || !isExact(localColumn.type) ? undefined : key[at];
   });
   return values.every((value) => value !== undefined) ? values : undefined;
 }
@@ -73,10 +73,10 @@ function deferParent(context: RestContext, values: ParentValues, adapter: DataAd
   const { key } = keys;
   if (!parent || !relation || !key) throw new NotFound();
   return mapMaybe(access.readScope(parent), (rows) => {
-    const { where } = planParent(key, { parent, relation, rows, forWriting: false });
+    const { where } = planParent(key, { parent, relation, grantCondition: rows, forWriting: false });
     const check = { resource: parent, where, forWriting: false, requester };
     context.parent = values;
-    context.scope = conjunction([context.rows, belongsTo(relation, values)]);
+    context.scope = conjunction([context.grantCondition, belongsTo(relation, values)]);
     context.parentCheck = check;
     context.defer(async () => {
       if (!(await adapter.exists(check))) throw new NotFound();
@@ -90,18 +90,18 @@ function planParent(
   {
     parent,
     relation,
-    rows,
+    grantCondition,
     ...rest
   }: Pick<ParentPlan, 'forWriting' | 'requester'> & {
     readonly parent: ResourceSchema;
     readonly relation: ToManyRelation;
-    readonly rows: Condition;
+    readonly grantCondition: Condition;
   },
 ): ParentPlan {
   return {
     kind: 'parent',
     resource: parent,
-    where: conjunction([rows, keyCondition(key, parent)]),
+    where: conjunction([grantCondition, keyCondition(key, parent)]),
     on: joiningPairs(relation),
     ...rest,
   };

@@ -42,7 +42,7 @@ export async function reauthorize(
     method,
     parentCheck: undefined,
     queryAccess: undefined,
-    shape: undefined,
+    fieldSelection: undefined,
     precondition: undefined,
     deferredChecks: [],
   });
@@ -77,7 +77,7 @@ interface RouteHandlers {
 }
 
 /**
- * Processes the requests below a prefix, in the order of contract 6.3: `admit`, then `answer`. `RestServer` runs both, one
+ * Processes the requests below a prefix, in the order of contract 6.3: `admit`, then `respond`. `RestServer` runs both, one
  * after the other. Where guards, interceptors or filters of the application surround the request, `RestifyGuard` runs the
  * first and the handler of the generated controller the second.
  */
@@ -94,7 +94,7 @@ export class RestPipeline {
   /**
    * Runs the handler: negotiation, lookup of the rows, operation, response. Interceptors surround lookup and operation.
    */
-  answer(context: RestContext, interceptors?: InterceptorChain): MaybePromise<RestResponse> {
+  respond(context: RestContext, interceptors?: InterceptorChain): MaybePromise<RestResponse> {
     const handler = this.handlerOf(context);
     if (interceptors) return intercept(handler, context, interceptors);
     context.needsValue = false;
@@ -247,7 +247,7 @@ async function intercept(
 }
 
 function responseOf({ response, route }: RestContext): RestResponse {
-  if (!response) throw new Error(`No stage has made a response of ${route.resource.label}.`);
+  if (!response) throw new Error(`No stage has made a response of ${route.resource.className}.`);
   return response;
 }
 

@@ -40,7 +40,9 @@ export class WrittenRows {
     const viewOf = (row: Row): RestContext => (row.changed === true ? this.changed : this.context);
     for (const context of new Set(rows.map(viewOf))) {
       const ofView = rows.filter((row) => viewOf(row) === context);
-      const expanded = context.shape ? await context.shape.expanded(ofView, transaction) : ofView;
+      const expanded = context.fieldSelection
+        ? await context.fieldSelection.expanded(ofView, transaction)
+        : ofView;
       for await (const [index, row] of inSlices(ofView.entries()))
         represented.set(row, represent(expanded[index] ?? row, context));
     }
@@ -52,7 +54,7 @@ export class WrittenRows {
  * Whether code of the application, or what is read of other rows, may keep a row from being represented, and then undoes
  * its write.
  */
-export function mayFail(context: Pick<RestContext, 'resource' | 'shape'>): boolean {
+export function mayFail(context: Pick<RestContext, 'resource' | 'fieldSelection'>): boolean {
   const { fields, respondsAfterCommit } = context.resource;
   const form = chooseForm(context);
   if (form === 'expanded' || respondsAfterCommit) return form === 'expanded';
@@ -61,8 +63,8 @@ export function mayFail(context: Pick<RestContext, 'resource' | 'shape'>): boole
 
 /** The representation of a row; of a replayed row, the stored one. */
 export function represent(row: Row, context: RestContext): Representation {
-  const { resource, actor, shape } = context;
-  if (shape) return shape.represent(row);
+  const { resource, actor, fieldSelection } = context;
+  if (fieldSelection) return fieldSelection.represent(row);
   return (
     row.answered ?? resource.serializer.represent(row, { resource, actor, basePath: basePathOf(context) })
   );
@@ -70,8 +72,8 @@ export function represent(row: Row, context: RestContext): Representation {
 
 /** The representation of a row with its expanded objects. */
 export function representExpanded(row: Row, context: RestContext): MaybePromise<Representation> {
-  return context.shape
-    ? mapMaybe(context.shape.expanded([row]), ([expanded = row]) => represent(expanded, context))
+  return context.fieldSelection
+    ? mapMaybe(context.fieldSelection.expanded([row]), ([expanded = row]) => represent(expanded, context))
     : represent(row, context);
 }
 

@@ -15,7 +15,7 @@ function read(body: ReceivedBody, contentType: string | typeof NO_TYPE = JSON_TY
   try {
     return readJsonObject(body, contentType ?? undefined);
   } catch (error) {
-    if (isRestException(error)) return error.answer;
+    if (isRestException(error)) return error.response;
     throw error;
   }
 }

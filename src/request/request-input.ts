@@ -139,7 +139,7 @@ async function pipedParameters(
 
 function pipedBody(piped: unknown, resource: Resource): JsonObject {
   if (typeof piped !== 'object' || piped === null || Array.isArray(piped))
-    throw new Error(`A pipe of ${resource.label} made something else than an object of a body.`);
+    throw new Error(`A pipe of ${resource.className} made something else than an object of a body.`);
   return piped as JsonObject;
 }
 

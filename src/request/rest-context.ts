@@ -115,7 +115,7 @@ export class RestContext {
   /** `authorize`. */
   access: AccessControl = NO_ACCESS;
   /** The rows of the model that the caller's grants include. */
-  rows: Condition = NEVER;
+  grantCondition: Condition = NEVER;
   /** The model with the fields that the caller may read and write. */
   resource: Resource;
   /** Whether a request to a list asks for aggregates of its rows. */
@@ -137,7 +137,7 @@ export class RestContext {
   /** Grants on the models that filters reach; undefined until they are evaluated. */
   queryAccess: ReadonlyMap<ResourceSchema, Access | undefined> | undefined = undefined;
   /** Undefined for the model's default representation. */
-  shape: ResponseShape | undefined = undefined;
+  fieldSelection: ResponseShape | undefined = undefined;
   /** The view from which the client has selected the fields of `resource`; undefined unless it has. */
   selectedFrom: Resource | undefined = undefined;
   /** The model of the response in which this list is expanded; undefined for the list of a URL. */
@@ -253,7 +253,7 @@ function fail(context: RestContext, error: unknown): MaybePromise<never> {
 }
 
 function isInvalidRequest(error: unknown): boolean {
-  return isRestException(error) && error.answer.status === 400;
+  return isRestException(error) && error.response.status === 400;
 }
 
 async function checkFirst(checks: RestContext['deferredChecks'], error: unknown): Promise<never> {

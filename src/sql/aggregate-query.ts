@@ -156,7 +156,7 @@ function compileHaving(
   }
   const column = { id: name, path: name, type, nullable: true };
   return compileComparison(
-    { kind: 'compare', operand: { hops: [], column }, lookup, value },
+    { kind: 'compare', operand: { joinPath: [], column }, lookup, value },
     {
       dialect: scope.dialect,
       operand: () => name,

@@ -64,8 +64,10 @@ function nullsFirstByDefault({ descending }: OrderTerm, { dialect }: Scope): boo
   return dialect.nullsFirst !== descending;
 }
 
-export function mayBeNull({ operand: { column, hops } }: OrderTerm, scope: Scope): boolean {
-  return column.nullable || !scope.requires(hops) || scope.dialect.nullable('', column.type) !== undefined;
+export function mayBeNull({ operand: { column, joinPath } }: OrderTerm, scope: Scope): boolean {
+  return (
+    column.nullable || !scope.requires(joinPath) || scope.dialect.nullable('', column.type) !== undefined
+  );
 }
 
 /** The term of an order by a single-column integer primary key; undefined for every other order. */
@@ -75,7 +77,7 @@ export function keyOrder([first, ...more]: readonly OrderTerm[], { columns }: Ke
     !first ||
     more.length > 0 ||
     others.length > 0 ||
-    first.operand.hops.length > 0 ||
+    first.operand.joinPath.length > 0 ||
     first.operand.column.id !== key?.id
   )
     return undefined;
@@ -147,7 +149,7 @@ export function leadingRow(bounds: readonly Bound[], scope: Scope): readonly Bou
 }
 
 function tableOf({ term }: Bound, scope: Scope): AliasedTable {
-  return scope.join(term.operand.hops);
+  return scope.join(term.operand.joinPath);
 }
 
 /** Whether the term is a key that no index of the database contains as a column. */

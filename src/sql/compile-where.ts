@@ -66,7 +66,7 @@ export function compileCondition(condition: Condition, scope: Scope, isNegated =
 export function compileWhere(condition: Condition, scope: Scope, order?: readonly OrderTerm[]): string {
   for (const { operand } of order ?? []) if (operand.document) scope.joinDocument(operand.document);
   const compiled = compileCondition(condition, scope);
-  for (const { hops } of necessaryComparisons(condition)) scope.requireJoins(hops);
+  for (const { joinPath } of necessaryComparisons(condition)) scope.requireJoins(joinPath);
   const selected =
     order && isForeignKeyAlone(condition, order, scope.resource)
       ? scope.dialect.selective(compiled)
@@ -83,7 +83,7 @@ function isForeignKeyAlone(
   order: readonly OrderTerm[],
   resource: ResourceSchema,
 ): boolean {
-  if (condition.kind !== 'compare' || condition.lookup !== 'exact' || condition.operand.hops.length > 0)
+  if (condition.kind !== 'compare' || condition.lookup !== 'exact' || condition.operand.joinPath.length > 0)
     return false;
   const { column } = condition.operand;
   return (
@@ -99,16 +99,16 @@ function necessaryComparisons(condition: Condition): readonly NecessaryCompariso
     case 'and':
       return condition.conditions.flatMap(necessaryComparisons);
     case 'related':
-      return [{ hops: condition.hops }];
+      return [{ joinPath: condition.joinPath }];
     case 'compare':
-      return matchesNull(condition) ? [] : [{ hops: condition.operand.hops, compared: condition }];
+      return matchesNull(condition) ? [] : [{ joinPath: condition.operand.joinPath, compared: condition }];
     default:
       return [];
   }
 }
 
 interface NecessaryComparison {
-  readonly hops: Operand['hops'];
+  readonly joinPath: Operand['joinPath'];
   readonly compared?: Comparison;
 }
 
@@ -175,10 +175,10 @@ function compileInDocument(
   { source, keys, as }: JsonValue,
   scope: ComparisonScope,
 ): string | undefined {
-  const { hops } = operand;
+  const { joinPath } = operand;
   const testNull = (isNull: boolean): string => {
     const column: Column = { ...operand.column, json: { source, keys, as: 'any' } };
-    return `${scope.operand({ hops, column })} IS${isNull ? '' : ' NOT'} NULL`;
+    return `${scope.operand({ joinPath, column })} IS${isNull ? '' : ' NOT'} NULL`;
   };
   if (lookup === 'isnull') return testNull(value === true);
   if (value === null) return lookup === 'exact' || lookup === 'ne' ? testNull(lookup === 'exact') : FALSE;
@@ -189,7 +189,7 @@ function compileInDocument(
   if (as !== 'string[]') return undefined;
   const bind = (text: string): string => scope.bindText(text);
   return scope.dialect.jsonPaths.contains(
-    scope.operand({ hops, column: source }),
+    scope.operand({ joinPath, column: source }),
     { source, keys, as },
     { text: String(value), bind },
   );
@@ -256,14 +256,14 @@ interface Subquery {
  * with related ones, where these are few and the planner would not start at them.
  */
 function compileRelated(related: RelatedRows, scope: Scope, isNegated: boolean): string {
-  const near = scope.join(related.hops);
-  const resource = related.hops.at(-1)?.target ?? scope.resource;
+  const source = scope.join(related.joinPath);
+  const resource = related.joinPath.at(-1)?.target ?? scope.resource;
   const isListed =
     !isNegated && !scope.dialect.startsAtExists && scope.readsTable && selectsFewRelated(related, resource);
   const subquery = relatedRows(related, scope, isListed ? ' JOIN ' : ' CROSS JOIN ');
-  if (isListed) return compileKeyList(subquery, { ...near, resource }, scope);
+  if (isListed) return compileKeyList(subquery, { ...source, resource }, scope);
   const { from, on, first, conditions } = subquery;
-  return `EXISTS (SELECT 1 FROM ${from} WHERE ${[scope.pairs(on, near, first), ...conditions].join(' AND ')})`;
+  return `EXISTS (SELECT 1 FROM ${from} WHERE ${[scope.pairs(on, source, first), ...conditions].join(' AND ')})`;
 }
 
 /** A many-to-many relation needs two steps: from the parent to the junction table, and from there to the target. */
@@ -272,14 +272,14 @@ function relatedRows(
   scope: Scope,
   joinedBy: string,
 ): Subquery {
-  const far = scope.within(relation.target);
+  const target = scope.within(relation.target);
   if (relation.kind !== 'many-to-many') {
-    const conditions = [compileWhere(condition, far)];
-    return { from: far.from(), conditions, on: relation.on, first: far };
+    const conditions = [compileWhere(condition, target)];
+    return { from: target.from(), conditions, on: relation.on, first: target };
   }
   const { resource, parent, other } = relation.through;
   const junction = scope.within(resource);
-  const referring = scope.isGuaranteed(junction, other, far) ? onReferring(condition, other) : undefined;
+  const referring = scope.isGuaranteed(junction, other, target) ? onReferring(condition, other) : undefined;
   if (referring)
     return {
       from: junction.from(),
@@ -288,25 +288,28 @@ function relatedRows(
       first: junction,
     };
   const conditions = [
-    scope.pairs(other, junction, far),
+    scope.pairs(other, junction, target),
     compileWhere(through, junction),
-    compileWhere(condition, far),
+    compileWhere(condition, target),
   ];
-  return { from: `${junction.from()}${joinedBy}${far.from()}`, conditions, on: parent, first: junction };
+  return { from: `${junction.from()}${joinedBy}${target.from()}`, conditions, on: parent, first: junction };
 }
 
 /** A condition on referenced columns as one on the columns that refer to them; undefined if it is about others. */
 function onReferring(condition: Condition, on: readonly ColumnPair[]): Condition | undefined {
   const referring = new Map(
     on
-      .filter(({ near, far }) => isInteger(near) && isInteger(far))
+      .filter(({ localColumn, referencedColumn }) => isInteger(localColumn) && isInteger(referencedColumn))
       // With the type of the referenced one, values are bound as before.
-      .map(({ near, far }) => [far.id, { ...near, type: far.type }] as const),
+      .map(
+        ({ localColumn, referencedColumn }) =>
+          [referencedColumn.id, { ...localColumn, type: referencedColumn.type }] as const,
+      ),
   );
   if (touches(condition, (id) => !referring.has(id))) return undefined;
   return mapComparisons(condition, (each) => {
     const column = each.kind === 'related' ? undefined : referring.get(each.operand.column.id);
-    return each.kind === 'related' || !column ? each : { ...each, operand: { hops: [], column } };
+    return each.kind === 'related' || !column ? each : { ...each, operand: { joinPath: [], column } };
   });
 }
 
@@ -316,16 +319,16 @@ function onReferring(condition: Condition, on: readonly ColumnPair[]): Condition
  */
 function compileKeyList(
   { from, conditions, on, first }: Subquery,
-  near: AliasedTable & { readonly resource: ResourceSchema },
+  source: AliasedTable & { readonly resource: ResourceSchema },
   scope: Scope,
 ): string {
   const [pair, ...others] = on;
-  if (pair && others.length === 0 && isInteger(pair.near) && isInteger(pair.far))
-    return `${near.table.column(near.alias, pair.near)} IN (SELECT ${first.own(pair.far)} FROM ${from} WHERE ${[...first.holders({ hops: [], column: pair.far }), ...conditions].join(' AND ')})`;
-  const own = scope.within(near.resource);
+  if (pair && others.length === 0 && isInteger(pair.localColumn) && isInteger(pair.referencedColumn))
+    return `${source.table.column(source.alias, pair.localColumn)} IN (SELECT ${first.own(pair.referencedColumn)} FROM ${from} WHERE ${[...first.holders({ joinPath: [], column: pair.referencedColumn }), ...conditions].join(' AND ')})`;
+  const own = scope.within(source.resource);
   const keyOf = ({ table, alias }: AliasedTable): string =>
-    near.resource.identity.map((column) => table.column(alias, column)).join(', ');
-  return `(${keyOf(near)}) IN (SELECT ${keyOf(own)} FROM ${from} JOIN ${own.from()} WHERE ${[scope.pairs(on, own, first), ...conditions].join(' AND ')})`;
+    source.resource.identity.map((column) => table.column(alias, column)).join(', ');
+  return `(${keyOf(source)}) IN (SELECT ${keyOf(own)} FROM ${from} JOIN ${own.from()} WHERE ${[scope.pairs(on, own, first), ...conditions].join(' AND ')})`;
 }
 
 function isInteger({ type }: Column): boolean {
@@ -341,14 +344,14 @@ function selectsFewRelated(
     selectsFew(condition, relation.target) ||
     (relation.kind === 'many-to-many' && selectsFew(through, relation.through.resource));
   const on = relation.kind === 'many-to-many' ? relation.through.parent : relation.on;
-  return isSelective && on.every(({ near }) => identity.some(({ id }) => id === near.id));
+  return isSelective && on.every(({ localColumn }) => identity.some(({ id }) => id === localColumn.id));
 }
 
 /** Whether each matching row has one of the given values in a key, a foreign key, or a column with an index. */
 function selectsFew(condition: Condition, resource: ResourceSchema): boolean {
   return necessaryComparisons(condition).some(
-    ({ hops, compared }) =>
-      hops.length === 0 &&
+    ({ joinPath, compared }) =>
+      joinPath.length === 0 &&
       compared !== undefined &&
       (compared.lookup === 'exact' || compared.lookup === 'in') &&
       (compared.operand.column.indexed === true || isForeignKey(compared.operand.column, resource)),
@@ -357,6 +360,7 @@ function selectsFew(condition: Condition, resource: ResourceSchema): boolean {
 
 export function isForeignKey(column: Column, { relations }: ResourceSchema): boolean {
   return [...relations.values()].some(
-    (relation) => relation.kind === 'to-one' && relation.on.some(({ near }) => near.id === column.id),
+    (relation) =>
+      relation.kind === 'to-one' && relation.on.some(({ localColumn }) => localColumn.id === column.id),
   );
 }

@@ -195,9 +195,9 @@ function embeddedMember(
 /** The related key, if it is a single foreign key column of this row. */
 function keyMember(name: string, relation: ToOneRelation, writer: JsonWriter): Member | JsonObstacle {
   const [key, ...more] = relation.target.key.columns;
-  const near = relation.on.find((pair) => pair.far.id === key?.id)?.near;
-  if (!relation.byKey || more.length > 0 || !near) return { kind: 'related-key', name };
-  return columnMember(name, near, writer);
+  const localColumn = relation.on.find((pair) => pair.referencedColumn.id === key?.id)?.localColumn;
+  if (!relation.byKey || more.length > 0 || !localColumn) return { kind: 'related-key', name };
+  return columnMember(name, localColumn, writer);
 }
 
 function linkMember(

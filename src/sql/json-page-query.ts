@@ -315,7 +315,7 @@ export function orderText(order: readonly OrderTerm[]): string {
   if (known !== undefined) return known;
   let text = '';
   for (const { operand, descending, nulls = '' } of order)
-    text += ` ${operand.hops.map(({ name }) => `${name}/`).join('')}${JSON.stringify(columnKey(operand.column))}${operand.present ? '?' : ''}${descending ? '-' : '+'}${nulls}`;
+    text += ` ${operand.joinPath.map(({ name }) => `${name}/`).join('')}${JSON.stringify(columnKey(operand.column))}${operand.present ? '?' : ''}${descending ? '-' : '+'}${nulls}`;
   ORDER_TEXTS.set(order, text);
   return text;
 }

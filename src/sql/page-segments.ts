@@ -24,7 +24,7 @@ export interface Segment {
  */
 export function segmentsOf(order: readonly OrderTerm[], scope: Scope): readonly Segment[] {
   const [term, ...others] = order;
-  if (!term || term.operand.hops.length === 0) return [{ tests: [], order }];
+  if (!term || term.operand.joinPath.length === 0) return [{ tests: [], order }];
   const without: Segment = { tests: [{ kind: 'null', term }], order: others };
   const related: Segment = { tests: [{ kind: 'not null', term }], order: withoutNull(order) };
   return isNullsFirst(term, scope) ? [without, related] : [related, without];
@@ -93,16 +93,16 @@ function compileTest(test: Test, scope: Scope): string {
 }
 
 /** The paths to related rows that each row of a segment has. */
-export function requiredPaths({ tests }: Segment): readonly Operand['hops'][] {
+export function requiredPaths({ tests }: Segment): readonly Operand['joinPath'][] {
   return tests.flatMap((test) => {
     switch (test.kind) {
       case 'equal':
-        return test.bound.value === null ? [] : [test.bound.term.operand.hops];
+        return test.bound.value === null ? [] : [test.bound.term.operand.joinPath];
       case 'from':
       case 'after':
-        return test.row.map(({ term }) => term.operand.hops);
+        return test.row.map(({ term }) => term.operand.joinPath);
       case 'not null':
-        return [test.term.operand.hops];
+        return [test.term.operand.joinPath];
       case 'null':
         return [];
       default:
@@ -126,13 +126,13 @@ export function otherIndexOf(condition: Condition, resource: ResourceSchema): Ot
       return all.every((each) => each === 'none') ? 'none' : 'several';
     }
     case 'compare': {
-      const { hops, column } = condition.operand;
-      if (hops.length > 0) return 'several';
+      const { joinPath, column } = condition.operand;
+      if (joinPath.length > 0) return 'several';
       if (column.indexed !== true && !isForeignKey(column, resource)) return 'none';
       return condition.lookup === 'exact' ? 'one value' : 'several';
     }
     case 'term':
-      return condition.operand.hops.length > 0 || condition.operand.document ? 'several' : 'none';
+      return condition.operand.joinPath.length > 0 || condition.operand.document ? 'several' : 'none';
     case 'related':
       return 'several';
     case 'always':

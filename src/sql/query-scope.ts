@@ -124,18 +124,18 @@ export class Scope implements AliasedTable {
     return this.table.column(this.alias, column);
   }
 
-  operand({ hops, column, present, document, ranked }: Operand): string {
+  operand({ joinPath, column, present, document, ranked }: Operand): string {
     if (document) {
       this.joinDocument(document);
       return this.dialect.fullText.rank(this.documentSql(document), ranked ?? '', (text) =>
         this.bindText(text),
       );
     }
-    const { table, alias } = this.join(hops);
+    const { table, alias } = this.join(joinPath);
     const read = ({ json, ...each }: Column): string => {
       if (json && !json.generated) return this.dialect.jsonPaths.value(read(json.source), json);
       const stored = json?.generated ?? each;
-      return hops.length === 0 ? table.column(alias, stored) : table.joinedColumn(alias, stored);
+      return joinPath.length === 0 ? table.column(alias, stored) : table.joinedColumn(alias, stored);
     };
     if (!present) return read(column);
     return `CASE WHEN ${present.map((each) => `${read(each)} IS NOT NULL`).join(' AND ')} THEN ${read(column)} END`;
@@ -167,8 +167,8 @@ export class Scope implements AliasedTable {
   }
 
   /** As in `TableNames`. */
-  holders({ hops, column }: Operand): readonly string[] {
-    const { table, alias } = this.join(hops);
+  holders({ joinPath, column }: Operand): readonly string[] {
+    const { table, alias } = this.join(joinPath);
     return table.holders(alias, column);
   }
 
@@ -176,8 +176,8 @@ export class Scope implements AliasedTable {
    * `table alias` and its joins. Call it after all parts that may add a join have been built. `required`: paths whose rows without the
    * related one match no condition of this SELECT.
    */
-  from(required: readonly Operand['hops'][] = []): string {
-    const inner = new Set(required.flatMap((hops) => this.joinsOf(hops)));
+  from(required: readonly Operand['joinPath'][] = []): string {
+    const inner = new Set(required.flatMap((joinPath) => this.joinsOf(joinPath)));
     let sql = `${this.source} ${this.alias}`;
     for (const join of this.joins.values())
       sql += ` ${join.isRequired || inner.has(join) ? 'INNER' : 'LEFT'} JOIN ${join.sql}`;
@@ -190,28 +190,28 @@ export class Scope implements AliasedTable {
   }
 
   /** The alias and table at the end of a path of relations; each path is joined once. */
-  join(hops: readonly Relation[]): AliasedTable {
-    return this.joinsOf(hops).at(-1) ?? this;
+  join(joinPath: readonly Relation[]): AliasedTable {
+    return this.joinsOf(joinPath).at(-1) ?? this;
   }
 
   /**
    * Joins a path without the rows that have no related one: the planner may then start at the related table. Call it where a
    * condition of the whole statement rejects these rows.
    */
-  requireJoins(hops: readonly Relation[]): void {
-    for (const join of this.joinsOf(hops)) join.isRequired = true;
+  requireJoins(joinPath: readonly Relation[]): void {
+    for (const join of this.joinsOf(joinPath)) join.isRequired = true;
   }
 
   /** Whether the statement selects only rows that have a related one at the end of the path. */
-  requires(hops: readonly Relation[]): boolean {
-    return this.joinsOf(hops).every(({ isRequired }) => isRequired);
+  requires(joinPath: readonly Relation[]): boolean {
+    return this.joinsOf(joinPath).every(({ isRequired }) => isRequired);
   }
 
   /** The joins of a path, one per relation. */
-  private joinsOf(hops: readonly Relation[]): readonly Join[] {
+  private joinsOf(joinPath: readonly Relation[]): readonly Join[] {
     const joins: Join[] = [];
     let path = '';
-    for (const relation of hops) {
+    for (const relation of joinPath) {
       if (relation.kind === 'many-to-many') throw new Error(`${relation.name} is not a to-one relation`);
       path += `/${relation.name}`;
       joins.push(this.joins.get(path) ?? this.addJoin(path, joins.at(-1) ?? this, relation));
@@ -220,37 +220,37 @@ export class Scope implements AliasedTable {
   }
 
   /** The join condition of two tables. */
-  pairs(on: readonly ColumnPair[], near: AliasedTable, far: AliasedTable): string {
+  pairs(on: readonly ColumnPair[], source: AliasedTable, target: AliasedTable): string {
     const equal = on.map((pair) => {
-      const column = near.table.column(near.alias, pair.near);
-      return `${far.table.column(far.alias, pair.far)} = ${this.dialect.joined(column, pair.near.type, pair.far.type)}`;
+      const column = source.table.column(source.alias, pair.localColumn);
+      return `${target.table.column(target.alias, pair.referencedColumn)} = ${this.dialect.joined(column, pair.localColumn.type, pair.referencedColumn.type)}`;
     });
     const held = on.flatMap((pair) => [
-      ...near.table.holders(near.alias, pair.near),
-      ...far.table.holders(far.alias, pair.far),
+      ...source.table.holders(source.alias, pair.localColumn),
+      ...target.table.holders(target.alias, pair.referencedColumn),
     ]);
     return [...equal, ...new Set(held)].join(' AND ');
   }
 
   /** Whether each row of a table has the row of another one to which it refers, and no condition excludes that one. */
-  isGuaranteed(near: Scope | Join, on: readonly ColumnPair[], far: AliasedTable): boolean {
-    const isStored = near instanceof Scope ? near.readsTable : near.isRequired;
+  isGuaranteed(source: Scope | Join, on: readonly ColumnPair[], target: AliasedTable): boolean {
+    const isStored = source instanceof Scope ? source.readsTable : source.isRequired;
     return (
       isStored &&
-      far.table.rows(far.alias).length === 0 &&
-      this.statement.tables.isGuaranteed(near.table, on, far.table)
+      target.table.rows(target.alias).length === 0 &&
+      this.statement.tables.isGuaranteed(source.table, on, target.table)
     );
   }
 
-  private addJoin(path: string, near: Scope | Join, relation: Exclude<Relation, ManyToManyRelation>): Join {
-    const far = { alias: this.nextAlias(), table: this.statement.tables.of(relation.target) };
+  private addJoin(path: string, source: Scope | Join, relation: Exclude<Relation, ManyToManyRelation>): Join {
+    const target = { alias: this.nextAlias(), table: this.statement.tables.of(relation.target) };
     const evenDeleted = relation.kind === 'to-one' && relation.evenDeleted === true;
     const conditions = [
-      this.pairs(relation.on, near, far),
-      ...(evenDeleted ? far.table.rowsEvenDeleted(far.alias) : far.table.rows(far.alias)),
+      this.pairs(relation.on, source, target),
+      ...(evenDeleted ? target.table.rowsEvenDeleted(target.alias) : target.table.rows(target.alias)),
     ];
-    const sql = `${far.table.path} ${far.alias} ON ${conditions.join(' AND ')}`;
-    const join = { ...far, sql, isRequired: this.isGuaranteed(near, relation.on, far) };
+    const sql = `${target.table.path} ${target.alias} ON ${conditions.join(' AND ')}`;
+    const join = { ...target, sql, isRequired: this.isGuaranteed(source, relation.on, target) };
     this.joins.set(path, join);
     return join;
   }

@@ -15,18 +15,18 @@ import type { Statement } from './statement.js';
  */
 export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: readonly string[]): Statement {
   const { parent, on, where, order, identities, most, limit } = plan;
-  const near = scope.within(parent);
-  const read = [...expressions, ...readColumns(parent.identity, near)];
-  const ofParent = parent.identity.map((column) => near.own(column)).join(', ');
+  const source = scope.within(parent);
+  const read = [...expressions, ...readColumns(parent.identity, source)];
+  const ofParent = parent.identity.map((column) => source.own(column)).join(', ');
   const place =
     most === undefined
       ? undefined
       : `row_number() OVER (PARTITION BY ${ofParent} ORDER BY ${compileOrder(order, scope)})`;
   const conditions = [
-    compileCondition(identityCondition(parent, identities), near),
+    compileCondition(identityCondition(parent, identities), source),
     compileWhere(where, scope),
   ];
-  const rows = `${scope.from()} INNER JOIN ${near.from()} ON ${scope.pairs(on, near, scope)} WHERE ${conditions.join(' AND ')}`;
+  const rows = `${scope.from()} INNER JOIN ${source.from()} ON ${scope.pairs(on, source, scope)} WHERE ${conditions.join(' AND ')}`;
   const sql =
     place === undefined
       ? `SELECT ${selectList(read)} FROM ${rows} LIMIT ${limit}`
@@ -46,7 +46,7 @@ function identityCondition(
   if (column && more.length === 0)
     return {
       kind: 'compare',
-      operand: { hops: [], column },
+      operand: { joinPath: [], column },
       lookup: 'in',
       value: identities.map(([value]) => value ?? null),
     };

@@ -120,7 +120,7 @@ function fieldPart(field: Field, dialect: Dialect): Part {
 }
 
 function columnPart(column: Column, dialect: Dialect): Part {
-  return operandPart({ hops: [], column }, dialect);
+  return operandPart({ joinPath: [], column }, dialect);
 }
 
 /** An integer of more than 53 bits, in a column that the entity declares with fewer, keeps its digits, as in rows that the database writes. */
@@ -172,13 +172,13 @@ function remoteKeyPart(relation: ToOneRelation | ReverseOneRelation, dialect: Di
     width: columns.length,
     sql: (scope) =>
       columns.map((column) => {
-        const far = scope.within(relation.target);
+        const target = scope.within(relation.target);
         // A local foreign key is included even if its row is soft-deleted; a key that has to be looked up likewise.
         const conditions = [
-          scope.pairs(relation.on, scope, far),
-          ...(relation.kind === 'to-one' ? far.table.rowsEvenDeleted(far.alias) : far.rows()),
+          scope.pairs(relation.on, scope, target),
+          ...(relation.kind === 'to-one' ? target.table.rowsEvenDeleted(target.alias) : target.rows()),
         ];
-        return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
+        return `(SELECT ${dialect.read(target.own(column), column.type)} FROM ${target.from()} WHERE ${conditions.join(' AND ')})`;
       }),
     read: keyReader(columns, dialect),
   };
@@ -194,11 +194,11 @@ function keysPart({ name, relation, other, granted }: KeysField, dialect: Dialec
     width: operands.length,
     sql: (scope) =>
       operands.map((operand) => {
-        const far = scope.within(resource);
-        const order = operands.map((each) => far.operand(each)).join(', ');
-        const value = dialect.read(far.operand(operand), operand.column.type);
-        const where = [scope.pairs(parent, scope, far), compileWhere(granted.shown, far)].join(' AND ');
-        return dialect.listOf({ value, order, from: far.from(), where, limit: MAX_RELATED_KEYS + 1 });
+        const target = scope.within(resource);
+        const order = operands.map((each) => target.operand(each)).join(', ');
+        const value = dialect.read(target.operand(operand), operand.column.type);
+        const where = [scope.pairs(parent, scope, target), compileWhere(granted.shown, target)].join(' AND ');
+        return dialect.listOf({ value, order, from: target.from(), where, limit: MAX_RELATED_KEYS + 1 });
       }),
     read: (record, at) => {
       const values = columns.map((column, index) =>
@@ -244,15 +244,15 @@ function labelsPart({ labels }: LabelsField, dialect: Dialect): Part {
   };
 }
 
-function labelPart({ relation, label, rows }: RelatedLabel, dialect: Dialect): Part {
+function labelPart({ relation, label, grantCondition }: RelatedLabel, dialect: Dialect): Part {
   const columns = fieldsOfLabel(label).map(({ column }) => column);
   return {
     width: columns.length,
     sql: (scope) =>
       columns.map((column) => {
-        const far = scope.within(relation.target);
-        const conditions = [scope.pairs(relation.on, scope, far), compileWhere(rows, far)];
-        return `(SELECT ${dialect.read(far.own(column), column.type)} FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
+        const target = scope.within(relation.target);
+        const conditions = [scope.pairs(relation.on, scope, target), compileWhere(grantCondition, target)];
+        return `(SELECT ${dialect.read(target.own(column), column.type)} FROM ${target.from()} WHERE ${conditions.join(' AND ')})`;
       }),
     read: (record, at) =>
       formatLabel(
@@ -268,9 +268,9 @@ function countsPart({ lists }: CountsField): Part {
     width: lists.length,
     sql: (scope) =>
       lists.map(({ resource, on, where }) => {
-        const far = scope.within(resource);
-        const conditions = [scope.pairs(on, scope, far), compileWhere(where, far)];
-        return `(SELECT COUNT(*) FROM ${far.from()} WHERE ${conditions.join(' AND ')})`;
+        const target = scope.within(resource);
+        const conditions = [scope.pairs(on, scope, target), compileWhere(where, target)];
+        return `(SELECT COUNT(*) FROM ${target.from()} WHERE ${conditions.join(' AND ')})`;
       }),
     read: (record, at) =>
       Object.fromEntries(lists.map(({ name }, index) => [name, Number(record[at + index])])),

@@ -68,7 +68,7 @@ function valuesFor(lookup: Lookup, values: readonly Json[]): readonly Json[] {
 }
 
 const comparisons: readonly Condition[] = TYPES.flatMap(([type, values]) => {
-  const operand = { hops: [], column: columnOf(type) };
+  const operand = { joinPath: [], column: columnOf(type) };
   return LOOKUPS.flatMap((lookup) =>
     valuesFor(lookup, values).map((value): Condition => ({ kind: 'compare', operand, lookup, value })),
   );
@@ -118,7 +118,7 @@ describe.each(DIALECTS)('a cache of statements for %s', (_, dialect) => {
   });
 
   test('compiles patterns once, and does not let them be prepared', () => {
-    const operand = { hops: [], column: columnOf({ kind: 'string', trim: true }) };
+    const operand = { joinPath: [], column: columnOf({ kind: 'string', trim: true }) };
     const cache = new StatementCache(dialect);
     let compiled = 0;
     const find = (condition: Condition): Statement =>
@@ -139,7 +139,7 @@ describe.each(DIALECTS)('a cache of statements for %s', (_, dialect) => {
   });
 
   test('prepares comparisons without a value', () => {
-    const operand = { hops: [], column: columnOf({ kind: 'integer', min: 0, max: 9 }) };
+    const operand = { joinPath: [], column: columnOf({ kind: 'integer', min: 0, max: 9 }) };
     const cache = new StatementCache(dialect);
     for (const value of [true, false])
       for (let times = 0; times < 2; times++) {
@@ -151,8 +151,8 @@ describe.each(DIALECTS)('a cache of statements for %s', (_, dialect) => {
 
   test('keeps patterns from using up the places of other statements', () => {
     const cache = new StatementCache(dialect);
-    const text = { hops: [], column: columnOf({ kind: 'string', trim: true }) };
-    const number = { hops: [], column: columnOf({ kind: 'integer', min: 0, max: 9 }) };
+    const text = { joinPath: [], column: columnOf({ kind: 'string', trim: true }) };
+    const number = { joinPath: [], column: columnOf({ kind: 'integer', min: 0, max: 9 }) };
     const compileEqual = (): Statement => ({ sql: 'SELECT ?', parameters: ['%a%'] });
     for (let kind = 0; kind < 1000; kind++)
       cache.of(

@@ -208,12 +208,12 @@ export class StatementCache {
   }
 
   private relatedKey(
-    { hops, relation, condition, through }: Extract<Condition, { kind: 'related' }>,
+    { joinPath, relation, condition, through }: Extract<Condition, { kind: 'related' }>,
     compared: ComparedValues,
   ): string {
     const junction = through ? this.conditionKey(through, compared) : '';
     const target = this.conditionKey(condition, compared);
-    return `(${pathKey(hops)}${relation.name} has ${target} through ${junction})`;
+    return `(${pathKey(joinPath)}${relation.name} has ${target} through ${junction})`;
   }
 
   private comparisonKey(
@@ -275,11 +275,11 @@ function addRepeats(values: readonly unknown[], repeats: ReadonlyMap<number, num
   return parameters;
 }
 
-function operandKey({ hops, column }: Operand): string {
+function operandKey({ joinPath, column }: Operand): string {
   const key = JSON.stringify(columnKey(column));
-  return hops.length === 0 ? key : `${pathKey(hops)}${key}`;
+  return joinPath.length === 0 ? key : `${pathKey(joinPath)}${key}`;
 }
 
-function pathKey(hops: Operand['hops']): string {
-  return hops.map(({ name }) => `${name}/`).join('');
+function pathKey(joinPath: Operand['joinPath']): string {
+  return joinPath.map(({ name }) => `${name}/`).join('');
 }

@@ -61,8 +61,8 @@ function isByKey({ resource: { identity }, where }: SelectedRows): boolean {
 function columnOfEquality(condition: Condition): string | undefined {
   if (condition.kind !== 'compare' || condition.lookup !== 'exact' || condition.value === null)
     return undefined;
-  const { hops, column } = condition.operand;
-  return hops.length === 0 ? column.id : undefined;
+  const { joinPath, column } = condition.operand;
+  return joinPath.length === 0 ? column.id : undefined;
 }
 
 function followsKeys(condition: Condition): boolean {
@@ -77,9 +77,11 @@ function followsKeys(condition: Condition): boolean {
       return followsKeys(condition.condition);
     case 'compare':
     case 'term':
-      return condition.operand.hops.every(leadsToKey);
+      return condition.operand.joinPath.every(leadsToKey);
     case 'related':
-      return [...condition.hops, condition.relation].every(leadsToKey) && followsKeys(condition.condition);
+      return (
+        [...condition.joinPath, condition.relation].every(leadsToKey) && followsKeys(condition.condition)
+      );
     default:
       return condition satisfies never;
   }

@@ -41,5 +41,5 @@ export interface TableRegistry {
   /** Looks a table up by the adapter's name of the entity. */
   named(entity: string): TableNames;
   /** Whether the database guarantees that each row of the first table has a row of the second one. */
-  isGuaranteed(near: TableNames, on: readonly ColumnPair[], far: TableNames): boolean;
+  isGuaranteed(source: TableNames, on: readonly ColumnPair[], target: TableNames): boolean;
 }

@@ -167,7 +167,8 @@ function texts(): readonly string[] {
   return calls
     .filter(({ by }) => by === 'prefix')
     .map(
-      ({ resource, writes }) => `${resource.label}: ${writes.map(({ operation }) => operation).join(', ')}`,
+      ({ resource, writes }) =>
+        `${resource.className}: ${writes.map(({ operation }) => operation).join(', ')}`,
     );
 }
 
@@ -232,7 +233,7 @@ onEachDatabase('afterCommit', (database) => {
       expect(made.status).toBe(201);
       expect(calls).toMatchObject([
         {
-          resource: { label: 'Letter', id: 'post.letter' },
+          resource: { className: 'Letter', id: 'post.letter' },
           writes: [
             {
               operation: 'create',
@@ -436,7 +437,7 @@ onEachDatabase('afterCommit', (database) => {
           await boxes(manager).create({ name: 't1' });
           await letters(manager).create({ code: 't2' });
           await expect(letters(manager).create({ code: 'first' })).rejects.toMatchObject({
-            answer: { status: 400 },
+            response: { status: 400 },
           });
           await manager
             .transaction(async (inner) => {

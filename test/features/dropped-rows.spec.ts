@@ -161,7 +161,7 @@ onEachDatabase(
         ]);
         expect((await client.send('POST', url, { body: { name: 'c' }, headers })).status).toBe(201);
         const resources = started.app.get(RestifyResources).of(entity).as(null);
-        await expect(resources.create({ name: 'drop' })).rejects.toMatchObject({ answer: { status: 400 } });
+        await expect(resources.create({ name: 'drop' })).rejects.toMatchObject({ response: { status: 400 } });
       });
 
       test('is 409 where it should be deleted, unless it has changed', async () => {

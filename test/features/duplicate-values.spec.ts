@@ -124,7 +124,7 @@ onEachDatabase('a duplicate value costs one failed statement', (database) => {
           () => rows.partialUpdate(second, { name: 'a' }),
         ]) {
           log.clear();
-          await expect(write()).rejects.toMatchObject({ answer: { status: 400, body: MUST_BE_UNIQUE } });
+          await expect(write()).rejects.toMatchObject({ response: { status: 400, body: MUST_BE_UNIQUE } });
           expect(log.failed).toHaveLength(1);
         }
         await rows.create({ name: 'c' });

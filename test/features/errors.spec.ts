@@ -623,7 +623,7 @@ describe('the order of the checks', () => {
 
   test("lets what the application's guards throw become JSON with the headers", async () => {
     const { shelf, volume } = await volumeOn(started);
-    const refusals: readonly (readonly [name: string, status: number, body: unknown])[] = [
+    const rejections: readonly (readonly [name: string, status: number, body: unknown])[] = [
       ['forbidden', 403, ONE_DETAIL],
       ['list', 400, { detail: 'one two' }],
       ['object', 418, ONE_DETAIL],
@@ -632,7 +632,7 @@ describe('the order of the checks', () => {
       ['text', 500, FAILED],
       ['null', 500, FAILED],
     ];
-    for (const [name, status, body] of refusals) {
+    for (const [name, status, body] of rejections) {
       for (const [method, path, allow] of [
         ['GET', `${ERR}/volume/`, COLLECTION],
         ['POST', `${ERR}/volume/`, COLLECTION],

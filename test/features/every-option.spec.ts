@@ -161,7 +161,7 @@ const seen: string[] = [];
 
 class OfPrefix implements WriteHooks {
   beforeWrite({ operation, resource }: Write): void {
-    seen.push(`before ${operation} ${resource.label}`);
+    seen.push(`before ${operation} ${resource.className}`);
   }
 }
 

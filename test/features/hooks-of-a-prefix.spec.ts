@@ -142,14 +142,14 @@ class AuditHooks implements WriteHooks {
     const { operation, resource, entity } = write;
     this.before = entity;
     if ((entity as Partial<Item>).code === 'forbidden') throw InvalidInput.of('code', 'Not in this prefix.');
-    await this.journal.note(`before ${operation} ${resource.label}`, write);
+    await this.journal.note(`before ${operation} ${resource.className}`, write);
   }
 
   async afterWrite(write: Write): Promise<void> {
     const { operation, resource, entity, actor, request } = write;
     seen.push({ before: this.before, after: entity, values: { ...entity } });
     await this.journal.note(
-      `after ${operation} ${resource.label}${actor ? ` by ${(actor as { name: string }).name}` : ''}${request ? '' : ' in process'}`,
+      `after ${operation} ${resource.className}${actor ? ` by ${(actor as { name: string }).name}` : ''}${request ? '' : ' in process'}`,
       write,
     );
   }

@@ -145,7 +145,7 @@ class TaskController extends ResourceController<Task> {
   override valuesOnCreate({ actor, resource }: HookContext): Readonly<Record<string, Json>> {
     return {
       owner: actor === null ? 0 : userOf(actor).id,
-      ...(resource.label === 'Task' ? { reviewer: 1 } : {}),
+      ...(resource.className === 'Task' ? { reviewer: 1 } : {}),
     };
   }
 
@@ -362,13 +362,13 @@ onEachDatabase('hooks of a controller', (database) => {
         title: 'WHOLE',
       });
       expect(await tasks({ id: 1 }).retrieve(id)).toMatchObject({ id });
-      await expect(tasks({ id: 2 }).retrieve(id)).rejects.toMatchObject({ answer: { status: 404 } });
-      await expect(tasks({ id: 2 }).destroy(id)).rejects.toMatchObject({ answer: { status: 404 } });
+      await expect(tasks({ id: 2 }).retrieve(id)).rejects.toMatchObject({ response: { status: 404 } });
+      await expect(tasks({ id: 2 }).destroy(id)).rejects.toMatchObject({ response: { status: 404 } });
       await tasks({ id: 1 }).destroy(id);
-      await expect(tasks({ id: 1 }).retrieve(id)).rejects.toMatchObject({ answer: { status: 404 } });
-      await expect(tasks({ id: 1 }).retrieve('no key')).rejects.toMatchObject({ answer: { status: 404 } });
+      await expect(tasks({ id: 1 }).retrieve(id)).rejects.toMatchObject({ response: { status: 404 } });
+      await expect(tasks({ id: 1 }).retrieve('no key')).rejects.toMatchObject({ response: { status: 404 } });
       await expect(tasks({ id: 1 }).create({ title: '' })).rejects.toMatchObject({
-        answer: {
+        response: {
           status: 400,
           body: { team: ['This field is required.'], title: ['This field may not be blank.'] },
         },
@@ -383,9 +383,9 @@ onEachDatabase('hooks of a controller', (database) => {
       for await (const row of teams.stream({ name: 'blue' })) streamed.push(row.id);
       expect(streamed).toEqual([2]);
       expect(await teams.nested(1, 'tasks').list()).toMatchObject([{ id: 2 }]);
-      await expect(teams.nested(9, 'tasks').list()).rejects.toMatchObject({ answer: { status: 404 } });
+      await expect(teams.nested(9, 'tasks').list()).rejects.toMatchObject({ response: { status: 404 } });
       await expect(teams.nested(1, 'tasks').create({ title: 'x' })).rejects.toMatchObject({
-        answer: { status: 405 },
+        response: { status: 405 },
       });
       const made = await teams.nested(2, 'people').create({ person: 2 });
       expect(made).toMatchObject({ team: 2, person: 2, owner: 2 });
@@ -394,12 +394,12 @@ onEachDatabase('hooks of a controller', (database) => {
       ).toMatchObject({ role: 'lead' });
       await teams.nested(2, 'people').destroy(made.id as number);
       expect(await teams.nested(2, 'people').list()).toEqual([]);
-      await expect(teams.list({ name: '\u0000' })).rejects.toMatchObject({ answer: { status: 400 } });
+      await expect(teams.list({ name: '\u0000' })).rejects.toMatchObject({ response: { status: 400 } });
     });
 
     test('return the compiled model, and throw an error for one that is not served', () => {
       const resources = started.app.get(RestifyResources);
-      expect(resources.of(Task).resource).toMatchObject({ id: 'hook.task', label: 'Task' });
+      expect(resources.of(Task).resource).toMatchObject({ id: 'hook.task', className: 'Task' });
       expect(Object.isFrozen(resources.of(Task).resource)).toBe(true);
       expect(resources.of(Task, { prefix: '/rest/v1/' }).resource.id).toBe('hook.task');
       expect(() => resources.of(Audit)).toThrow(

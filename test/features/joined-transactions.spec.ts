@@ -32,7 +32,7 @@ for (const entity of [JtPlain, JtHeard]) restify<JtPlain>(entity, { app: 'jt' })
 
 class RolledBack extends Error {}
 
-const INVALID = { answer: { status: 400 } };
+const INVALID = { response: { status: 400 } };
 
 onEachDatabase('operations in a transaction of the application', (database) => {
   let started: StartedApp;

@@ -279,7 +279,7 @@ onEachDatabase('a deleted object', (database) => {
   test('is restored and purged by the code of the application', async () => {
     const pages = started.app.get(RestifyResources).of(BackPage);
     const id = await page();
-    await expect(pages.as({ name: 'eve' }).restore(id)).rejects.toMatchObject({ answer: { status: 403 } });
+    await expect(pages.as({ name: 'eve' }).restore(id)).rejects.toMatchObject({ response: { status: 403 } });
     expect(await pages.as({ name: 'ann' }).restore(id)).toMatchObject({ id, deletedAt: null });
     await pages.as({ name: 'ann' }).destroy(id);
     await pages.as({ name: 'ann' }).purge(id);

@@ -333,7 +333,7 @@ onEachDatabase("strict: 'writes'", (database) => {
     test('is an error of calls without HTTP', async () => {
       const articles = started.app.get(RestifyResources).of(Article).as({ role: 'editor' });
       await expect(articles.partialUpdate(1, { price: '9.00' })).rejects.toMatchObject({
-        answer: { status: 400, body: { price: [WITHHELD] } },
+        response: { status: 400, body: { price: [WITHHELD] } },
       });
     });
   });

@@ -240,6 +240,6 @@ onEachDatabase('the trash of a model', (database) => {
       { title: 'his' },
     ]);
     const eve = started.app.get(RestifyResources).of(BinNote).as({ name: 'eve' });
-    await expect(eve.list({ deleted: 'only' })).rejects.toMatchObject({ answer: { status: 403 } });
+    await expect(eve.list({ deleted: 'only' })).rejects.toMatchObject({ response: { status: 403 } });
   });
 });

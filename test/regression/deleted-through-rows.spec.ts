@@ -218,7 +218,7 @@ onEachDatabase('DELETE of an object with a many-to-many', (database) => {
     expect(seen(await client.delete(`${at('dtproduct')}?keys=${product},${bundle}`))).toEqual(kept);
     expect(seen(await client.delete(`${at('dtproduct')}?id=${bundle}`))).toEqual(kept);
     const resources = started.app.get(RestifyResources).of(DtProduct).as(null);
-    await expect(resources.destroy(product)).rejects.toMatchObject({ answer: { status: 409 } });
+    await expect(resources.destroy(product)).rejects.toMatchObject({ response: { status: 409 } });
     expect([await count(DtLine), await count(DtProduct)]).toEqual([lines, 2]);
   });
 

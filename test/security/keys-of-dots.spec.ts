@@ -75,7 +75,7 @@ onEachDatabase('keys that are dots', (database) => {
       });
       await expect(
         started.app.get(RestifyResources).of(DotsPage).as(null).create({ slug }),
-      ).rejects.toMatchObject({ answer: { status: 400 } });
+      ).rejects.toMatchObject({ response: { status: 400 } });
       expect(await started.dataSource.manager.count(DotsPage)).toBe(1);
       expect(await started.dataSource.manager.count(DotsThrough)).toBe(0);
     },

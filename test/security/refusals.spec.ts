@@ -366,8 +366,8 @@ onEachDatabase('S28 what a refusal hides', (database) => {
           expect(await nested()).toHaveLength(1);
           expect(await made()).toMatchObject({ doc });
         } else {
-          await expect(nested()).rejects.toMatchObject({ answer: { status: 404 } });
-          await expect(made()).rejects.toMatchObject({ answer: { status: 400 } });
+          await expect(nested()).rejects.toMatchObject({ response: { status: 404 } });
+          await expect(made()).rejects.toMatchObject({ response: { status: 400 } });
         }
       });
     });

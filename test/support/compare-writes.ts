@@ -93,7 +93,7 @@ function differenceOf(
   { resource }: DirectWriterInside,
   { name, stored, expected }: { name: string; stored: Stored | undefined; expected: Stored },
 ): string {
-  return `${resource.label}.${name} is written as ${String(stored?.[name])}, and by TypeORM as ${String(expected[name])}`;
+  return `${resource.className}.${name} is written as ${String(stored?.[name])}, and by TypeORM as ${String(expected[name])}`;
 }
 
 /** Whether the class gives each new entity a value, which may be another one for each. */
@@ -121,7 +121,7 @@ function comparisonOfWriter({ tools, resource }: DirectWriterInside): Comparison
 function columnNames(resource: Resource, name: string): readonly string[] {
   const field = resource.fieldsByName.get(name);
   if (field?.kind === 'column') return [field.column.id];
-  return field?.kind === 'to-one' ? field.relation.on.map(({ near }) => near.id) : [];
+  return field?.kind === 'to-one' ? field.relation.on.map(({ localColumn }) => localColumn.id) : [];
 }
 
 function storedNow(inside: DirectWriterInside, row: Row): Promise<Stored | undefined> {

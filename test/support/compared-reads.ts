@@ -14,11 +14,12 @@ export type Read = (typeof READS)[number];
  */
 export function comparedRead({ resource, operations }: Route, pipeline: RestPipeline): Read | undefined {
   const { adapter } = pipeline.services;
-  const { renderers, shape, interceptors, pagination, conditional, labelsParameter, counts } = resource;
+  const { renderers, fieldSelection, interceptors, pagination, conditional, labelsParameter, counts } =
+    resource;
   const hasOwnForm =
     renderers.length > 0 ||
     interceptors.length > 0 ||
-    [shape, labelsParameter, counts].some((each) => each !== undefined);
+    [fieldSelection, labelsParameter, counts].some((each) => each !== undefined);
   if (hasOwnForm || !resource.hasDefaultSerializer || !(adapter instanceof TypeOrmAdapter)) return undefined;
   const operation = operations.get('GET');
   if (operation !== 'list') return operation === 'retrieve' ? 'rows' : undefined;

@@ -22,7 +22,7 @@ export function compileModels(description: ModelDescription): CompiledModel {
     ...OPTIONS,
     takenPrefixes: [],
     description,
-    drafts,
+    declarations: drafts,
     allowAny: AllowAny,
     listed: [],
     controllers: [],

@@ -183,6 +183,6 @@ export async function refusalOf(run: () => Promise<unknown>): Promise<unknown> {
   } catch (error) {
     if (!isRestException(error)) throw error;
     // Compared in serialized form, without a prototype.
-    return [error.answer.status, JSON.parse(JSON.stringify(error.answer.body))];
+    return [error.response.status, JSON.parse(JSON.stringify(error.response.body))];
   }
 }

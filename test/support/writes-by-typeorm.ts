@@ -122,7 +122,7 @@ async function entityDifference(
   const loaded = await entities.load(identityOf(row.entity, resource, metadata), runner);
   return isDeepStrictEqual(loaded, row.entity) && isDeepStrictEqual(namesOf(loaded), namesOf(row.entity))
     ? undefined
-    : `Validators see ${JSON.stringify(row.entity)} of ${resource.label}, and TypeORM loads ${JSON.stringify(loaded)}`;
+    : `Validators see ${JSON.stringify(row.entity)} of ${resource.className}, and TypeORM loads ${JSON.stringify(loaded)}`;
 }
 
 function namesOf(entity: ObjectLiteral | null): readonly string[] {

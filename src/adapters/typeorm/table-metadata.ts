@@ -82,9 +82,9 @@ export class Tables implements TableRegistry {
     for (const { c0, c1, c2 } of rows) this.guaranteed.add(keyName(c0, c2, c1));
   }
 
-  isGuaranteed(near: TableNames, on: readonly ColumnPair[], far: TableNames): boolean {
-    const columns = on.map((pair) => [pair.near.id, pair.far.id] as const);
-    return this.guaranteed.size > 0 && this.guaranteed.has(keyName(near.path, columns, far.path));
+  isGuaranteed(source: TableNames, on: readonly ColumnPair[], target: TableNames): boolean {
+    const columns = on.map((pair) => [pair.localColumn.id, pair.referencedColumn.id] as const);
+    return this.guaranteed.size > 0 && this.guaranteed.has(keyName(source.path, columns, target.path));
   }
 
   of({ entity, deleted }: Pick<ResourceSchema, 'entity' | 'deleted'>): Table {
@@ -174,11 +174,15 @@ interface GuaranteedKey {
   /** The paths of the tables, as they were given. */
   readonly c0: string;
   readonly c1: string;
-  readonly c2: readonly (readonly [near: string, far: string])[];
+  readonly c2: readonly (readonly [source: string, target: string])[];
 }
 
-function keyName(near: string, on: readonly (readonly [near: string, far: string])[], far: string): string {
-  return JSON.stringify([near, far, ...on.map((pair) => JSON.stringify(pair)).sort()]);
+function keyName(
+  source: string,
+  on: readonly (readonly [source: string, target: string])[],
+  target: string,
+): string {
+  return JSON.stringify([source, target, ...on.map((pair) => JSON.stringify(pair)).sort()]);
 }
 
 interface Quoting {

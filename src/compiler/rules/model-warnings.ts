@@ -29,9 +29,9 @@ export function* modelWarnings(input: CompilerInput, model: CompiledModel): Iter
 }
 
 /** Models that every caller may read and write because no permission is declared. */
-function* openModels({ prefix, drafts, defaults }: CompilerInput): Iterable<string> {
+function* openModels({ prefix, declarations, defaults }: CompilerInput): Iterable<string> {
   if (defaults.permissions !== undefined || hasGuards(defaults)) return;
-  const open = drafts.filter(
+  const open = declarations.filter(
     ({ declaration: { options } }) => options.permissions === undefined && !hasGuards(options),
   );
   if (open.length === 0) return;
@@ -66,8 +66,8 @@ function* lateAuthGuards(input: CompilerInput): Iterable<string> {
 }
 
 /** Fields whose transformer has no known type: one sentence for each model. */
-function* untypedFields({ drafts }: CompilerInput): Iterable<string> {
-  for (const { declaration, entity } of drafts) {
+function* untypedFields({ declarations }: CompilerInput): Iterable<string> {
+  for (const { declaration, entity } of declarations) {
     const { name, options } = declaration;
     const keys = keyColumns(entity);
     const within = { entity, options, isServed: () => true };
@@ -90,8 +90,8 @@ function* untypedFields({ drafts }: CompilerInput): Iterable<string> {
 }
 
 /** Declared relations that TypeORM does not map. */
-function* unmappedRelations({ drafts }: CompilerInput): Iterable<string> {
-  for (const { declaration, entity } of drafts) {
+function* unmappedRelations({ declarations }: CompilerInput): Iterable<string> {
+  for (const { declaration, entity } of declarations) {
     const { fields, exclude = [] } = declaration.options;
     for (const path of entity.unmapped ?? []) {
       const top = topName({ path });
@@ -105,9 +105,9 @@ function* unmappedRelations({ drafts }: CompilerInput): Iterable<string> {
 }
 
 /** Relations that are read-only because they have the same columns: one sentence for each key. */
-function* polymorphicKeys({ drafts }: CompilerInput): Iterable<string> {
-  const served = new Set(drafts.map(({ entity }) => entity.id));
-  for (const { declaration, entity } of drafts) {
+function* polymorphicKeys({ declarations }: CompilerInput): Iterable<string> {
+  const served = new Set(declarations.map(({ entity }) => entity.id));
+  for (const { declaration, entity } of declarations) {
     const { name, options } = declaration;
     const columns = polymorphicColumns(entity, options);
     const keyOf = ({ relations }: (typeof columns)[number]): string =>
@@ -126,8 +126,11 @@ function* polymorphicKeys({ drafts }: CompilerInput): Iterable<string> {
 }
 
 /** Ignored decorators of class-transformer, and hidden columns: one sentence for each property. */
-function* hiddenAndIgnored({ drafts, description }: CompilerInput, { all }: CompiledModel): Iterable<string> {
-  const drafted = declarationsByEntity(drafts);
+function* hiddenAndIgnored(
+  { declarations, description }: CompilerInput,
+  { all }: CompiledModel,
+): Iterable<string> {
+  const drafted = declarationsByEntity(declarations);
   const served = new Map(all.map((resource) => [resource.entity, resource]));
   for (const entity of description.entities) {
     const resource = served.get(entity.id);
@@ -205,13 +208,13 @@ function isWrittenPath([name, ...rest]: readonly string[], fields: readonly Fiel
  * @param needsActor whether a permission class denies every anonymous caller
  */
 export function unauthenticatedModels(
-  { prefix, drafts, defaults }: CompilerInput,
+  { prefix, declarations, defaults }: CompilerInput,
   { resources }: CompiledModel,
   needsActor: (permission: unknown) => boolean,
 ): readonly string[] {
   if (defaults.authentication !== undefined) return [];
   const silent = new Set(
-    drafts
+    declarations
       .filter(({ declaration }) => declaration.options.authentication === undefined)
       .map(({ entity }) => entity.id),
   );

@@ -24,9 +24,9 @@ const WANTED: Readonly<Record<string, Relation['kind']>> = {
 };
 
 /** Verifies that controller classes are listed in a module, and that the URLs of their actions are unique. */
-export function* verifyActions({ controllers, drafts }: CompilerInput, model: CompiledModel): Problems {
+export function* verifyActions({ controllers, declarations }: CompilerInput, model: CompiledModel): Problems {
   for (const { declaration, listedIn } of controllers) {
-    const draft = drafts.find((each) => each.declaration.target === declaration.entity);
+    const draft = declarations.find((each) => each.declaration.target === declaration.entity);
     const resource = model.resources.find((each) => each.entity === draft?.entity.id);
     if (!resource) continue;
     yield* listing(declaration, { listedIn, controllers }, resource);
@@ -58,7 +58,7 @@ function* listing(
   if (listedIn === 0)
     yield problem(
       name,
-      `it joins the endpoints of ${resource.label}, and no module lists it`,
+      `it joins the endpoints of ${resource.className}, and no module lists it`,
       `Add ${name} to the controllers of the module that has its dependencies.`,
     );
   if (listedIn > 1)
@@ -103,7 +103,7 @@ function* replacements({ name, replaced, actions }: ControllerDeclaration, resou
     if (!resource.operations.has(operation))
       yield problem(
         where,
-        `it replaces an operation that ${resource.label} does not have`,
+        `it replaces an operation that ${resource.className} does not have`,
         `Add '${operation}' to its operations, or give the method another name.`,
       );
     else if (actions.some(({ method }) => method === operation))
@@ -134,7 +134,7 @@ function* nestedProblem(
   else if (!relation)
     yield problem(
       where,
-      `"${action.relation}" is not a relation of ${resource.label} that leads to many`,
+      `"${action.relation}" is not a relation of ${resource.className} that leads to many`,
       didYouMean(
         action.relation,
         known.map((each) => each.name),
@@ -150,7 +150,7 @@ function* nestedProblem(
     yield problem(
       where,
       `"${action.relation}" has no nested URL`,
-      `Register ${relation.target.label} with @Restify, and do not exclude the relation.`,
+      `Register ${relation.target.className} with @Restify, and do not exclude the relation.`,
     );
 }
 
@@ -169,7 +169,7 @@ function* ownProblem(
   else if (options.detail && resource.relations.has(path))
     yield problem(
       where,
-      `"${path}" is a relation of ${resource.label}, and both would have the same URL`,
+      `"${path}" is a relation of ${resource.className}, and both would have the same URL`,
       'Give the action another path, or replace the relation by @NestedAction.',
     );
 }

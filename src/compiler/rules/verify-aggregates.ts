@@ -20,7 +20,7 @@ import { unknownPath } from './verify-queries.js';
 
 /** Verifies that aggregates are of stored values, and that their names have no other meaning. */
 export function* verifyAggregates(input: CompilerInput, { all, resources }: CompiledModel): Problems {
-  for (const draft of input.drafts) {
+  for (const draft of input.declarations) {
     const resource = resources.find(({ entity }) => entity === draft.entity.id);
     if (!resource?.aggregates) continue;
     yield* listProblems(draft, resource, input);
@@ -118,15 +118,15 @@ function changedValues({ operands, row }: ResolvedPath, { resource, input }: Pla
   const unread = row.find(({ target }) => !isReadableFrom(resourceOf(target), resource))?.target;
   if (unread)
     return {
-      what: `${unread.label} has no operation that reads it, or guards that do not run for ${resource.label}`,
+      what: `${unread.className} has no operation that reads it, or guards that do not run for ${resource.className}`,
       repair: 'Leave it out, or serve the related model in the same way.',
     };
   for (const model of [resource, ...row.map(({ target }) => target)]) {
     if (!resourceOf(model).hasDefaultSerializer)
-      return { what: `the serializer of ${model.label} changes what is shown of its values`, repair };
+      return { what: `the serializer of ${model.className} changes what is shown of its values`, repair };
     const listener = loadListenerOf(model, input);
     if (listener !== undefined)
-      return { what: `${listener} changes the values of ${model.label} once they are loaded`, repair };
+      return { what: `${listener} changes the values of ${model.className} once they are loaded`, repair };
   }
   return undefined;
 }
@@ -137,7 +137,7 @@ function loadListenerOf({ entity }: ResourceSchema, { description }: CompilerInp
 
 /** Rejects a field or another parameter with the name of a parameter of aggregates. */
 function* nameProblems(resource: Resource): Problems {
-  const { label, fieldsByName, filterTerms, renamed } = resource;
+  const { className, fieldsByName, filterTerms, renamed } = resource;
   if (!resource.aggregates) return;
   const others = new Set([
     ...filterTerms.keys(),
@@ -149,16 +149,16 @@ function* nameProblems(resource: Resource): Problems {
     // A new name is verified with the option that gives it.
     if (renamed.has(parameter) || !(fieldsByName.has(name) || others.has(name))) continue;
     yield problem(
-      `${label}.aggregate`,
-      `"${name}" is a query parameter of aggregates, and ${fieldsByName.has(name) ? 'a field' : 'another parameter'} of ${label}`,
+      `${className}.aggregate`,
+      `"${name}" is a query parameter of aggregates, and ${fieldsByName.has(name) ? 'a field' : 'another parameter'} of ${className}`,
       `Give the parameter another name: parameters: { ${parameter}: '…' }.`,
     );
   }
   const ordering = parameterName('ordering', resource);
   if (filterTerms.has(ordering))
     yield problem(
-      `${label}.aggregate`,
-      `"${ordering}" orders the groups of aggregates, and filters a field of ${label}`,
+      `${className}.aggregate`,
+      `"${ordering}" orders the groups of aggregates, and filters a field of ${className}`,
       'Leave the field out of filterFields, or leave aggregate out.',
     );
 }

@@ -28,7 +28,7 @@ export function* verifyBulk(input: CompilerInput, model: CompiledModel): Problem
       .map(({ where }) => where),
   );
   for (const resource of model.all) {
-    if (!resource.bulk || misread.has(resource.label)) continue;
+    if (!resource.bulk || misread.has(resource.className)) continue;
     yield* operationProblems(resource, input);
     yield* preconditionProblems(resource);
     yield* nestedProblems(resource, input, model);
@@ -37,9 +37,9 @@ export function* verifyBulk(input: CompilerInput, model: CompiledModel): Problem
 }
 
 /** Rejects bulk writes with interceptors or overrides of single writes, which would not apply to them. */
-function* operationProblems(resource: Resource, { controllers, drafts }: CompilerInput): Problems {
-  const { label } = resource;
-  const where = `${label}.bulk`;
+function* operationProblems(resource: Resource, { controllers, declarations }: CompilerInput): Problems {
+  const { className } = resource;
+  const where = `${className}.bulk`;
   const bulk = [...(resource.bulk?.operations ?? [])];
   if (bulk.length === 0)
     yield problem(
@@ -47,7 +47,7 @@ function* operationProblems(resource: Resource, { controllers, drafts }: Compile
       'the model has none of these operations',
       'Add them to its operations, or leave bulk out.',
     );
-  const target = drafts.find((draft) => draft.entity.id === resource.entity)?.declaration.target;
+  const target = declarations.find((draft) => draft.entity.id === resource.entity)?.declaration.target;
   for (const { declaration, wraps } of controllers) {
     const { name, replaced, entity } = declaration;
     if (entity !== target) continue;
@@ -76,8 +76,8 @@ function* operationProblems(resource: Resource, { controllers, drafts }: Compile
 
 /** Rejects changes that require a precondition, which a bulk write cannot have, and upserts of a model without changes. */
 function* preconditionProblems(resource: Resource): Problems {
-  const { label, bulk, conditional, operations } = resource;
-  const where = `${label}.bulk`;
+  const { className, bulk, conditional, operations } = resource;
+  const where = `${className}.bulk`;
   const changes = [...(bulk?.operations ?? [])].some((operation) => operation !== 'create');
   if (conditional?.require === true && changes)
     yield problem(
@@ -110,25 +110,25 @@ function leaveOut(operation: string): string {
 
 /** Rejects bulk writes that would bypass an action on the through object. */
 function* nestedProblems(
-  { label, bulk }: Resource,
-  { controllers, drafts }: CompilerInput,
+  { className, bulk }: Resource,
+  { controllers, declarations }: CompilerInput,
   { all }: CompiledModel,
 ): Problems {
   for (const { declaration } of controllers) {
     const { name, entity, actions } = declaration;
-    const draft = drafts.find((each) => each.declaration.target === entity);
+    const draft = declarations.find((each) => each.declaration.target === entity);
     const parent = all.find((each) => each.entity === draft?.entity.id);
     for (const action of actions) {
       if (action.kind !== 'nested' || action.replaces !== MANY_TO_MANY_DETAIL_ACTION) continue;
       const relation = parent?.relations.get(action.relation);
-      if (relation?.kind !== 'many-to-many' || relation.through.resource.label !== label) continue;
+      if (relation?.kind !== 'many-to-many' || relation.through.resource.className !== className) continue;
       const bypassed = METHODS.filter(
         ([operation, method]) =>
           bulk?.operations.has(operation) === true && action.options.methods?.includes(method) === true,
       );
       for (const [operation] of bypassed)
         yield problem(
-          `${label}.bulk`,
+          `${className}.bulk`,
           `bulk writes would bypass ${name}.${action.method}`,
           `${leaveOut(operation)}.`,
         );
@@ -138,9 +138,9 @@ function* nestedProblems(
 
 /** Requires a unique index: without one, concurrent upserts could insert two rows. */
 function* upsertProblems(resource: Resource, { description }: CompilerInput): Problems {
-  const { label, bulk, fieldsByName, entity } = resource;
+  const { className, bulk, fieldsByName, entity } = resource;
   if (!bulk || !upserts(resource)) return;
-  const where = `${label}.bulk.upsert`;
+  const where = `${className}.bulk.upsert`;
   if (!bulk.operations.has('create')) {
     yield problem(
       where,
@@ -175,6 +175,6 @@ function upsertColumns(name: string, fields: Resource['fieldsByName']): readonly
   const field = fields.get(name);
   if (field?.kind === 'column' && field.insertable) return [field.column.id];
   return field?.kind === 'to-one' && field.relation.byKey && field.insertable
-    ? field.relation.on.map(({ near }) => near.id)
+    ? field.relation.on.map(({ localColumn }) => localColumn.id)
     : undefined;
 }

@@ -48,8 +48,8 @@ export function* verifyListedClasses({ listed, description }: CompilerInput): Pr
 }
 
 /** Rejects entities whose files were loaded after Nest had read the controllers: they would have no routes. */
-export function* verifyLayout({ drafts, laidOut }: CompilerInput): Problems {
-  for (const { declaration } of drafts)
+export function* verifyLayout({ declarations, laidOut }: CompilerInput): Problems {
+  for (const { declaration } of declarations)
     if (!laidOut.has(declaration.target))
       yield problem(
         declaration.name,
@@ -59,9 +59,9 @@ export function* verifyLayout({ drafts, laidOut }: CompilerInput): Problems {
 }
 
 /** Verifies that every model has a unique path of two lower-case words (contract 1.1). */
-export function* verifyPaths({ drafts }: CompilerInput): Problems {
+export function* verifyPaths({ declarations }: CompilerInput): Problems {
   const byPath = new Map<string, EntityDeclaration[]>();
-  for (const draft of drafts) {
+  for (const draft of declarations) {
     const { app, model, declaration } = draft;
     const { name } = declaration;
     if (app === undefined)
@@ -101,9 +101,9 @@ function notAWord(where: string, word: string): ReturnType<typeof problem> {
 }
 
 /** Reports unsupported features of served entities, so that none is served incorrectly. */
-export function* verifySupported({ drafts }: CompilerInput): Problems {
-  const registered = new Map(drafts.map(({ entity }) => [entity.id, entity]));
-  for (const draft of drafts) {
+export function* verifySupported({ declarations }: CompilerInput): Problems {
+  const registered = new Map(declarations.map(({ entity }) => [entity.id, entity]));
+  for (const draft of declarations) {
     const { declaration, entity } = draft;
     for (const { what, repair, readable } of entity.unsupported)
       if (!(readable && isOnlyRead(draft))) yield problem(declaration.name, what, repair);
@@ -180,7 +180,8 @@ function* foreignKeyProblems(
     const target = byId.get(relation.target);
     if (!target || relation.kind !== 'to-one') continue;
     const isExact = relation.on.every(
-      ({ far }) => target.columns.find((column) => column.id === far)?.unfitKey === undefined,
+      ({ referencedColumn }) =>
+        target.columns.find((column) => column.id === referencedColumn)?.unfitKey === undefined,
     );
     const within = { entity, options: declaration.options, isServed: () => true };
     if (!isExact && exposedMember(relation, within).writable)
@@ -196,8 +197,8 @@ function* foreignKeyProblems(
  * Verifies that no property has the name of a member of `Object.prototype`. Where an entity does not have the property, the ORM
  * takes what it inherits for its value.
  */
-export function* verifyInheritedNames({ drafts }: CompilerInput): Problems {
-  for (const { declaration, entity } of drafts)
+export function* verifyInheritedNames({ declarations }: CompilerInput): Problems {
+  for (const { declaration, entity } of declarations)
     for (const path of new Set([...declaredColumns(entity), ...entity.relations].map((each) => each.path)))
       if (path.split('.').some((name) => Object.hasOwn(Object.prototype, name)))
         yield problem(
@@ -209,7 +210,7 @@ export function* verifyInheritedNames({ drafts }: CompilerInput): Problems {
 
 /** Verifies that the table of stored responses exists where `idempotency` needs it, and is not exposed. */
 export function* verifyStoredResponses(input: CompilerInput): Problems {
-  const { drafts, description } = input;
+  const { declarations, description } = input;
   if (!description.entities.some(({ targets }) => targets.some(storesResponses)))
     for (const { where, options } of optionLocations(input))
       if (options.idempotency !== undefined && options.idempotency !== false)
@@ -227,7 +228,7 @@ export function* verifyStoredResponses(input: CompilerInput): Problems {
         'Take `responses` away, or set `idempotency: false`.',
       );
   }
-  for (const { entity, declaration } of drafts)
+  for (const { entity, declaration } of declarations)
     if (entity.targets.some(storesResponses))
       yield problem(
         declaration.name,

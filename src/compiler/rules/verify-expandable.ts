@@ -29,23 +29,27 @@ export function* verifyExpandable(input: CompilerInput, { all }: CompiledModel):
   if (optionLocations(input).some(({ options }) => isFlawed(options))) return;
   const unserved = unservedRelations(input);
   for (const resource of all) {
-    if (resource.shape)
-      yield* pathProblems(resource, resource.shape.expandable, { from: resource, path: [], unserved });
+    if (resource.fieldSelection)
+      yield* pathProblems(resource, resource.fieldSelection.expandable, {
+        from: resource,
+        path: [],
+        unserved,
+      });
     if (resource.counts) yield* countProblems(resource, { from: resource, path: [], unserved });
   }
 }
 
 /** Verifies that the lists in `counts` can be read, and that its member is no field. */
 function* countProblems(resource: Resource, way: Way): Problems {
-  const { label, counts, fields, fieldsByName } = resource;
+  const { className, counts, fields, fieldsByName } = resource;
   if (fieldsByName.has(COUNTS_MEMBER))
     yield problem(
-      `${label}.counts`,
-      `"${COUNTS_MEMBER}" is the member with the numbers, and a field of ${label}`,
+      `${className}.counts`,
+      `"${COUNTS_MEMBER}" is the member with the numbers, and a field of ${className}`,
       'Give the property another name, or exclude the field.',
     );
   for (const name of counts?.names ?? []) {
-    const where = `${label}.counts "${name}"`;
+    const where = `${className}.counts "${name}"`;
     const field = fields.find((each) => each.name === name && each.readable);
     const target = field && targetOf(field);
     if (!target) yield unknownRelation(name, resource, { where, way });
@@ -59,8 +63,8 @@ function* countProblems(resource: Resource, way: Way): Problems {
 }
 
 /** The names of the entities that are not registered, by the relations that lead to them. */
-function unservedRelations({ description, drafts }: CompilerInput): Way['unserved'] {
-  const served = new Set(drafts.map(({ entity }) => entity.id));
+function unservedRelations({ description, declarations }: CompilerInput): Way['unserved'] {
+  const served = new Set(declarations.map(({ entity }) => entity.id));
   const names = new Map(description.entities.map(({ id, name }) => [id, name]));
   const relations = new Map(
     description.entities.map((entity) => [
@@ -78,7 +82,7 @@ function unservedRelations({ description, drafts }: CompilerInput): Way['unserve
 function* pathProblems(resource: Resource, paths: Expandable, way: Way): Problems {
   for (const [name, inner] of paths) {
     const here = { ...way, path: [...way.path, name] };
-    const where = `${way.from.label}.expandable "${here.path.join('.')}"`;
+    const where = `${way.from.className}.expandable "${here.path.join('.')}"`;
     const field = resource.fields.find((each) => each.name === name && each.readable);
     const target = field && targetOf(field);
     if (here.path.length > MAX_EXPANDED_DEPTH)
@@ -117,7 +121,7 @@ function unknownRelation(
   const known = resource.fields.filter((field) => field.readable && targetOf(field));
   return problem(
     where,
-    `"${name}" is not a relation that ${resource.label} shows`,
+    `"${name}" is not a relation that ${resource.className} shows`,
     didYouMean(
       name,
       known.map((field) => field.name),
@@ -131,17 +135,17 @@ function unreadableTarget(
   target: Resource,
   from: Resource,
 ): readonly [what: string, repair: string] | undefined {
-  const { operations, label } = target;
+  const { operations, className } = target;
   const isMany = field.kind === 'link' || field.kind === 'keys';
   if (!operations.has('list') && (isMany || !operations.has('retrieve')))
     return [
-      `${label} has no ${isMany ? 'list' : 'list and no retrieve'} among its operations`,
-      `Add it to the operations of ${label}, or take this out.`,
+      `${className} has no ${isMany ? 'list' : 'list and no retrieve'} among its operations`,
+      `Add it to the operations of ${className}, or take this out.`,
     ];
   return runsGuardsOf(target, from)
     ? undefined
     : [
-        `${label} has guards that do not run for ${from.label}, and an expansion runs none`,
-        `Say it by permissions of ${label}, which hold here too, or give ${from.label} the same guards.`,
+        `${className} has guards that do not run for ${from.className}, and an expansion runs none`,
+        `Say it by permissions of ${className}, which hold here too, or give ${from.className} the same guards.`,
       ];
 }

@@ -19,37 +19,37 @@ interface ExpandableList {
 
 /** Verifies that the parameters and members of expanded lists have no other meaning. */
 export function* verifyExpansionQueries(
-  { drafts }: CompilerInput,
+  { declarations }: CompilerInput,
   { all, resources }: CompiledModel,
 ): Problems {
-  for (const { declaration, entity } of drafts) {
+  for (const { declaration, entity } of declarations) {
     const resource = resources.find((each) => each.entity === entity.id);
     if (declaration.options.expansionQueries === true && resource && expandableLists(resource).length === 0)
       yield problem(
-        `${resource.label}.expansionQueries`,
+        `${resource.className}.expansionQueries`,
         'no list can be expanded, so that the option has no effect',
         'Name a list in expandable, or remove the option.',
       );
   }
   for (const resource of all)
-    if (resource.shape?.limitParameter !== undefined)
+    if (resource.fieldSelection?.limitParameter !== undefined)
       for (const list of expandableLists(resource))
-        yield* problemsOf(list, resource, resource.shape.limitParameter);
+        yield* problemsOf(list, resource, resource.fieldSelection.limitParameter);
 }
 
 function* problemsOf({ path, name, owner, target }: ExpandableList, from: Resource, limit: string): Problems {
-  const where = `${from.label}.expansionQueries "${path}"`;
+  const where = `${from.className}.expansionQueries "${path}"`;
   if (parametersOf(target).includes(limit))
     yield problem(
       where,
-      `"${path}.${limit}" limits the list, and is a filter of ${target.label}, too`,
+      `"${path}.${limit}" limits the list, and is a filter of ${target.className}, too`,
       `Give the limit another name: parameters: { limit: '…' }.`,
     );
   const more = moreMember(name);
   if (owner.fieldsByName.get(more)?.readable === true)
     yield problem(
       where,
-      `"${more}" says that the list is cut, and is a field of ${owner.label}, too`,
+      `"${more}" says that the list is cut, and is a field of ${owner.className}, too`,
       'Give the property another name, or exclude the field.',
     );
   const taken = [...parametersOf(from), ...(from.pagination?.parameters() ?? [])].find((each) =>
@@ -58,7 +58,7 @@ function* problemsOf({ path, name, owner, target }: ExpandableList, from: Resour
   if (taken !== undefined)
     yield problem(
       where,
-      `"${taken}" is a parameter of the list, and of a filter or the pagination of ${from.label}, too`,
+      `"${taken}" is a parameter of the list, and of a filter or the pagination of ${from.className}, too`,
       'Give the filter or the pagination another parameter.',
     );
 }
@@ -68,7 +68,7 @@ function parametersOf(resource: Resource): readonly string[] {
 }
 
 function expandableLists(resource: Resource): readonly ExpandableList[] {
-  return resource.shape ? listsBelow(resource, resource.shape.expandable, '') : [];
+  return resource.fieldSelection ? listsBelow(resource, resource.fieldSelection.expandable, '') : [];
 }
 
 /** Paths that name no relation are reported elsewhere. */

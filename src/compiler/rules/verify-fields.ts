@@ -20,8 +20,8 @@ const LISTS = [
 ] as const satisfies readonly (keyof RestifyOptions)[];
 
 /** Verifies that options refer to existing properties of the entity which can be exposed. */
-export function* verifyPropertyNames({ drafts }: CompilerInput): Problems {
-  for (const draft of drafts) {
+export function* verifyPropertyNames({ declarations }: CompilerInput): Problems {
+  for (const draft of declarations) {
     const { name: model, options } = draft.declaration;
     for (const option of LISTS)
       for (const [index, name] of (options[option] ?? []).entries())
@@ -57,9 +57,9 @@ function* propertyNameProblem(
 }
 
 /** Verifies that `listenerRelations` are relations: first one with a foreign key in the row itself, then any. */
-export function* verifyListenerRelations({ drafts, description }: CompilerInput): Problems {
+export function* verifyListenerRelations({ declarations, description }: CompilerInput): Problems {
   const byId = new Map(description.entities.map((entity) => [entity.id, entity]));
-  for (const { declaration, entity } of drafts)
+  for (const { declaration, entity } of declarations)
     for (const [index, path] of (declaration.options.listenerRelations ?? []).entries()) {
       const unfit = unfitPath(path, entity, byId);
       if (unfit) yield { where: `${declaration.name}.listenerRelations[${index}]`, ...unfit };
@@ -111,8 +111,8 @@ function unknownRelation(path: string, { name, relations }: EntityDescription): 
 }
 
 /** Verifies that `type` has known types, and only for columns with a transformer: others have the type of the column. */
-export function* verifyFieldTypes({ drafts }: CompilerInput): Problems {
-  for (const draft of drafts) {
+export function* verifyFieldTypes({ declarations }: CompilerInput): Problems {
+  for (const draft of declarations) {
     const { name, options } = draft.declaration;
     for (const [path, given] of Object.entries((options.type ?? {}) as Readonly<Record<string, unknown>>)) {
       const flaw = given === undefined ? undefined : unfitFieldType(path, given, draft);
@@ -152,8 +152,8 @@ function unfitFieldType(
 }
 
 /** Verifies that the option `label` names readable fields whose values are texts for people. */
-export function* verifyLabel({ drafts }: CompilerInput, { resources }: CompiledModel): Problems {
-  for (const { entity, declaration } of drafts) {
+export function* verifyLabel({ declarations }: CompilerInput, { resources }: CompiledModel): Problems {
+  for (const { entity, declaration } of declarations) {
     const { label } = declaration.options;
     const resource = label === undefined ? undefined : resources.find((each) => each.entity === entity.id);
     if (!resource || label === undefined) continue;
@@ -189,8 +189,8 @@ function* labelNameProblem(where: string, name: string, { fields }: Resource): P
 }
 
 /** Verifies that a computed field has a unique name, and a function or an existing method of the entity. */
-export function* verifyComputed({ drafts }: CompilerInput): Problems {
-  for (const { declaration, entity } of drafts) {
+export function* verifyComputed({ declarations }: CompilerInput): Problems {
+  for (const { declaration, entity } of declarations) {
     const methods = entity.targets.flatMap((target) => methodNames(target as object));
     for (const [name, source] of Object.entries(declaration.options.computed ?? {}) as readonly (readonly [
       string,

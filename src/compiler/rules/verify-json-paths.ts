@@ -90,7 +90,7 @@ function generatedFlaw(
 ): Flaw | undefined {
   if (name === undefined) return undefined;
   const [operand] = resolved.operands;
-  const owner = (operand?.hops.at(-1) ?? resolved.some.at(-1)?.relation)?.target ?? resource;
+  const owner = (operand?.joinPath.at(-1) ?? resolved.some.at(-1)?.relation)?.target ?? resource;
   const columns = description.entities.find(({ id }) => id === owner.entity)?.columns ?? [];
   const computed = columns.filter(({ isComputed }) => isComputed === true).map((column) => column.path);
   if (type === 'string[]')
@@ -98,7 +98,7 @@ function generatedFlaw(
   return computed.includes(name)
     ? undefined
     : {
-        what: `"${name}" is not a generated column of ${owner.label}`,
+        what: `"${name}" is not a generated column of ${owner.className}`,
         repair:
           `Declare it: @Column({ asExpression: '…', generatedType: 'VIRTUAL' }). ${computed.length > 0 ? didYouMean(name, computed) : ''}`.trimEnd(),
       };

@@ -73,14 +73,14 @@ function isManyToMany(relation: EntityDescription['relations'][number]): relatio
 
 /** The junctions of exposed relations, each once. */
 function servedJunctions(
-  { drafts }: CompilerInput,
+  { declarations }: CompilerInput,
   { resources }: CompiledModel,
 ): readonly JunctionDescription[] {
   const shown = new Map(
     resources.map(({ entity, nested }) => [entity, new Set(nested.map(({ name }) => name))]),
   );
   const junctions = new Map<string, JunctionDescription>();
-  for (const { entity } of drafts)
+  for (const { entity } of declarations)
     for (const relation of entity.relations.filter(isManyToMany))
       if (shown.get(entity.id)?.has(relation.path) === true)
         junctions.set(relation.junction.declaredAt, relation.junction);
@@ -91,7 +91,7 @@ function servedJunctions(
 function unfitEntities(input: CompilerInput, model: CompiledModel): readonly UnusableJunction[] {
   const through = junctionEntities(input);
   const entities = new Map(input.description.entities.map((entity) => [entity.id, entity]));
-  const declared = new Set(input.drafts.map(({ entity }) => entity.id));
+  const declared = new Set(input.declarations.map(({ entity }) => entity.id));
   return servedJunctions(input, model).flatMap((junction) =>
     junction.mappedBy.flatMap((id): readonly UnusableJunction[] => {
       const entity = entities.get(id);
@@ -105,16 +105,16 @@ function unfitEntities(input: CompilerInput, model: CompiledModel): readonly Unu
 /** Verifies that `through` refers to many-to-many relations without a declaration of the junction's entity. */
 export function* verifyThrough(input: CompilerInput): Problems {
   const entities = junctionEntities(input);
-  for (const draft of input.drafts) {
+  for (const draft of input.declarations) {
     const { declaration, entity } = draft;
     const known = entity.relations.filter(isManyToMany);
     for (const name of Object.keys(declaration.options.through ?? {})) {
       const where = `${declaration.name}.through.${name}`;
       const relation = known.find((each) => each.path === name);
-      const own = input.drafts.find(
+      const own = input.declarations.find(
         (each) => each.entity.id === entities.get(relation?.junction.entity ?? ''),
       );
-      const other = input.drafts.find((each) => each.entity.id === relation?.target);
+      const other = input.declarations.find((each) => each.entity.id === relation?.target);
       if (!relation)
         yield problem(
           where,
@@ -171,9 +171,9 @@ export function verifyOpenJunctions(
   input: CompilerInput,
   { resources }: CompiledModel,
 ): readonly DeclarationProblem[] {
-  const { drafts, defaults, allowAny } = input;
+  const { declarations, defaults, allowAny } = input;
   const judged: Judged = {
-    byEntity: declarationsByEntity(drafts),
+    byEntity: declarationsByEntity(declarations),
     entities: junctionEntities(input),
     defaults,
     allowAny,
@@ -182,7 +182,7 @@ export function verifyOpenJunctions(
     resources.map(({ entity, nested }) => [entity, new Set(nested.map(({ name }) => name))]),
   );
   const found = new Map<string, DeclarationProblem>();
-  for (const draft of drafts) {
+  for (const draft of declarations) {
     for (const relation of draft.entity.relations) {
       if (relation.kind !== 'many-to-many' || served.get(draft.entity.id)?.has(relation.path) !== true)
         continue;

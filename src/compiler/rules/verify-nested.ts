@@ -15,7 +15,7 @@ import { controllersOf, differentGuards } from './verify-related-keys.js';
 
 /** Verifies that `nested` names relations whose objects are written in bodies of the model exactly as at their own URLs. */
 export function* verifyNested(input: CompilerInput, { resources }: CompiledModel): Problems {
-  for (const draft of input.drafts) {
+  for (const draft of input.declarations) {
     const { nested } = draft.declaration.options;
     const resource = resources.find(({ entity }) => entity === draft.entity.id);
     if (resource && typeof nested === 'object')
@@ -83,7 +83,7 @@ function* flawsOf(
   const verbs = named.filter((verb) => !lacking.includes(verb));
   if (!Array.isArray(nested) && lacking.length > 0)
     yield {
-      what: `${child.label} has no operation for ${lacking.map((verb) => `"${verb}"`).join(', ')}`,
+      what: `${child.className} has no operation for ${lacking.map((verb) => `"${verb}"`).join(', ')}`,
       repair: `Add ${lacking.map((verb) => `'${OPERATION_OF_VERB[verb]}'`).join(', ')} to its operations, or leave the verb out.`,
     };
   else if (verbs.length === 0)
@@ -95,12 +95,12 @@ function* flawsOf(
     yield { what: `no operation of ${name} writes objects`, repair: 'Leave the relation a link.' };
   if (child.fields.some((each) => each.kind === 'column' && each.polymorphic && isOfKey(each.column, field)))
     yield {
-      what: `the key by which ${child.label} refers to ${name} is one of several tables`,
+      what: `the key by which ${child.className} refers to ${name} is one of several tables`,
       repair: 'Write these objects at their own URL.',
     };
   if (verbs.includes('update') && field.kind === 'link' && !showsKey(child))
     yield {
-      what: `objects of ${child.label} cannot be named: it does not show its key`,
+      what: `objects of ${child.className} cannot be named: it does not show its key`,
       repair: "Show the key, or leave the verb 'update' out.",
     };
   if (isNested(field)) yield* unlike(child, verbs, { ...place, field });
@@ -113,7 +113,9 @@ function showsKey({ key, fields }: Resource): boolean {
 }
 
 function isOfKey({ id }: Column, { relation }: LinkField | ReverseOneField): boolean {
-  return relation.kind !== 'many-to-many' && relation.on.some(({ far }) => far.id === id);
+  return (
+    relation.kind !== 'many-to-many' && relation.on.some(({ referencedColumn }) => referencedColumn.id === id)
+  );
 }
 
 function isWritten({ operations }: Resource): boolean {
@@ -133,7 +135,10 @@ function* unlike(
     repair: SAME,
   }));
   for (const { what, repair } of [...found, ...replacements(child, verbs, { resource, input, field })])
-    yield { what: `${child.label} has ${what}, which requests to ${resource.label} would bypass`, repair };
+    yield {
+      what: `${child.className} has ${what}, which requests to ${resource.className} would bypass`,
+      repair,
+    };
 }
 
 /** What a request to the URL of one child has to have, and what sees its body. */

@@ -9,7 +9,7 @@ import { nameOfPrefix, problem } from './problems.js';
 import type { Problems } from './problems.js';
 
 /** The raw declarations, before compilation. */
-type GivenOptions = Pick<CompilerInput, 'prefix' | 'given' | 'drafts'>;
+type GivenOptions = Pick<CompilerInput, 'prefix' | 'given' | 'declarations'>;
 
 /** Options as declared, not yet validated, with their location. */
 export interface OptionLocation {
@@ -22,13 +22,13 @@ export interface OptionLocation {
 export function optionLocations({
   prefix,
   defaults,
-  drafts,
-}: Pick<CompilerInput, 'prefix' | 'defaults' | 'drafts'>): readonly OptionLocation[] {
-  return [{ where: nameOfPrefix(prefix), options: defaults }, ...modelLocations(drafts)];
+  declarations,
+}: Pick<CompilerInput, 'prefix' | 'defaults' | 'declarations'>): readonly OptionLocation[] {
+  return [{ where: nameOfPrefix(prefix), options: defaults }, ...modelLocations(declarations)];
 }
 
-function modelLocations(drafts: CompilerInput['drafts']): readonly OptionLocation[] {
-  return drafts.flatMap(({ declaration: { name, options } }): readonly OptionLocation[] => [
+function modelLocations(declarations: CompilerInput['declarations']): readonly OptionLocation[] {
+  return declarations.flatMap(({ declaration: { name, options } }): readonly OptionLocation[] => [
     { where: name, options },
     ...Object.entries(isPlainObject(options.through) ? options.through : {}).map(
       ([relation, rules]): OptionLocation => ({
@@ -59,8 +59,8 @@ export function* verifyOptions(input: GivenOptions): Problems {
 }
 
 /** Rejects unknown options, and arguments beside the options: they would be silently ignored, permissions among them. */
-export function* verifyOptionNames({ drafts }: CompilerInput): Problems {
-  for (const draft of drafts) {
+export function* verifyOptionNames({ declarations }: CompilerInput): Problems {
+  for (const draft of declarations) {
     const model = draft.declaration.name;
     if (draft.declaration.hasMoreArguments)
       yield problem(
@@ -85,9 +85,9 @@ export function verifyOptionValues(input: CompilerInput): Problems {
   return verifyValues(input, 'late');
 }
 
-function* verifyValues({ prefix, given, drafts }: GivenOptions, when: keyof OptionRule): Problems {
+function* verifyValues({ prefix, given, declarations }: GivenOptions, when: keyof OptionRule): Problems {
   yield* problemsAt({ where: nameOfPrefix(prefix), options: given.options }, PREFIX_OPTIONS, when);
-  for (const location of modelLocations(drafts)) {
+  for (const location of modelLocations(declarations)) {
     if (isPlainObject(location.options)) yield* problemsAt(location, MODEL_OPTIONS, when);
     else if (when === 'early')
       yield problem(
@@ -136,14 +136,14 @@ export function omitFlawedOptions(input: CompilerInput, flaws: readonly Declarat
     );
   const sound = <Options extends object>(where: string, options: Options): Options =>
     Object.fromEntries(Object.entries(options).filter(([name]) => !isFlawed(`${where}.${name}`))) as Options;
-  const names = input.drafts.map(({ declaration: { name } }) => name);
+  const names = input.declarations.map(({ declaration: { name } }) => name);
   const searched = names.filter((name) => isFlawed(`${name}.fullText`));
   const unclear = names.filter((name) => STRUCTURAL.some((option) => isFlawed(`${name}.${option}`)));
   return {
     input: {
       ...input,
       defaults: sound(nameOfPrefix(input.prefix), input.defaults),
-      drafts: input.drafts.map((draft) => ({
+      declarations: input.declarations.map((draft) => ({
         ...draft,
         declaration: {
           ...draft.declaration,

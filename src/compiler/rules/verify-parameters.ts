@@ -43,18 +43,21 @@ const STANDARD = [
 /** Verifies that the parameters of a pagination have no other meaning in its lists. */
 export function* verifyPagination(_input: CompilerInput, { all }: CompiledModel): Problems {
   for (const resource of all) {
-    const { pagination, operations, label } = resource;
+    const { pagination, operations, className } = resource;
     if (pagination && operations.has('list'))
       yield* duplicates(pagination.parameters(), readByBackends(resource), {
-        where: `${label}.pagination`,
+        where: `${className}.pagination`,
         repair: 'Give the pagination another parameter.',
       });
   }
 }
 
 /** Verifies that no query parameter of a model has two meanings (contract 4.13). */
-export function* verifyParameters({ drafts }: CompilerInput, { all, resources }: CompiledModel): Problems {
-  for (const { declaration, entity } of drafts) {
+export function* verifyParameters(
+  { declarations }: CompilerInput,
+  { all, resources }: CompiledModel,
+): Problems {
+  for (const { declaration, entity } of declarations) {
     const { filters } = declaration.options;
     const resource = filters && resources.find((each) => each.entity === entity.id);
     const taken = resource && takenByBackends(resource);
@@ -67,31 +70,31 @@ export function* verifyParameters({ drafts }: CompilerInput, { all, resources }:
         );
   }
   for (const resource of all) {
-    const { pagination, renderers, operations, label, shape } = resource;
+    const { pagination, renderers, operations, className, fieldSelection } = resource;
     const ofBackends = readByBackends(resource);
     const ofLists = [...ofBackends, ...(pagination?.parameters() ?? [])];
     const format = renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : [];
     if (operations.has('list') || operations.has('retrieve'))
       yield* duplicates(format, ofLists, {
-        where: `${label}.renderers`,
+        where: `${className}.renderers`,
         repair: 'Give the filter backend or the pagination another parameter, or the model renderers: [].',
         whose: 'the',
       });
-    yield* duplicates(fieldSelectionParameters(shape), [...ofLists, ...format], {
-      where: `${label}.shape`,
+    yield* duplicates(fieldSelectionParameters(fieldSelection), [...ofLists, ...format], {
+      where: `${className}.shape`,
       repair: 'Give the shape another parameter.',
     });
     if (resource.counts)
       yield* duplicates(
         [resource.counts.parameter],
-        [...ofLists, ...format, ...fieldSelectionParameters(shape)],
+        [...ofLists, ...format, ...fieldSelectionParameters(fieldSelection)],
         {
-          where: `${label}.counts`,
+          where: `${className}.counts`,
           repair: `Give it another name: parameters: { with: '…' }.`,
         },
       );
     yield* duplicates(bulkParameters(resource), ofBackends, {
-      where: `${label}.bulk`,
+      where: `${className}.bulk`,
       repair: 'Give the filter another name.',
     });
   }
@@ -114,7 +117,7 @@ function* duplicates(
 
 /** Verifies that `parameters` renames known query parameters to unused names (contract 4.15). */
 export function* verifyRenamedParameters(input: CompilerInput, model: CompiledModel): Problems {
-  const byEntity = declarationsByEntity(input.drafts);
+  const byEntity = declarationsByEntity(input.declarations);
   for (const { where, options } of optionLocations(input))
     for (const [parameter, name] of Object.entries(namesIn(options.parameters)))
       if (!isParameterName(name))
@@ -145,8 +148,8 @@ function* unknownOfModel(resource: Resource, draft: EntityDeclaration | undefine
   for (const [name, given] of Object.entries(namesIn(draft?.declaration.options.parameters)))
     if (isParameterName(given) && !resource.renamed.has(name))
       yield problem(
-        `${resource.label}.parameters.${name}`,
-        `"${name}" is not a query parameter of ${resource.label} that can be renamed`,
+        `${resource.className}.parameters.${name}`,
+        `"${name}" is not a query parameter of ${resource.className} that can be renamed`,
         didYouMean(
           name,
           featureParameters(resource).map((each) => now.get(each) ?? each),
@@ -156,7 +159,7 @@ function* unknownOfModel(resource: Resource, draft: EntityDeclaration | undefine
 
 /** Verifies the new names of a model against all others that it has. */
 function* newNameProblems(resource: Resource, draft: EntityDeclaration | undefined): Problems {
-  const { renamed, label, filterTerms, fieldsByName } = resource;
+  const { renamed, className, filterTerms, fieldsByName } = resource;
   const read = renamed.size === 0 ? [] : featureParameters(resource);
   const own = namesIn(draft?.declaration.options.parameters);
   for (const [parameter, name] of renamed) {
@@ -167,7 +170,7 @@ function* newNameProblems(resource: Resource, draft: EntityDeclaration | undefin
     if (parameter === name || !(meaning || isUsedTwice)) continue;
     const isOwn = Object.hasOwn(own, parameter);
     yield problem(
-      `${label}.parameters.${parameter}`,
+      `${className}.parameters.${parameter}`,
       `"${name}"${isOwn ? '' : ', as the prefix or the relation calls it,'} ${meaning || 'is another query parameter too'}`,
       isOwn
         ? 'Give the parameter another name.'

@@ -45,9 +45,12 @@ export function* verifyQueries(input: CompilerInput, model: CompiledModel): Prob
     }
 }
 
-function declaredResources({ drafts }: CompilerInput, { resources }: CompiledModel): readonly Declared[] {
+function declaredResources(
+  { declarations }: CompilerInput,
+  { resources }: CompiledModel,
+): readonly Declared[] {
   const byEntity = new Map(resources.map((resource) => [resource.entity, resource]));
-  return drafts.flatMap((draft) => {
+  return declarations.flatMap((draft) => {
     const resource = byEntity.get(draft.entity.id);
     return resource ? [{ draft, resource }] : [];
   });
@@ -261,7 +264,11 @@ export function unknownPath(
   if (field && 'relation' in field) {
     const { target } = field.relation;
     const known = plainPaths(target).map((each) => `${first}.${each}`);
-    return problem(where, `"${path}" leads to no readable field of ${target.label}`, didYouMean(path, known));
+    return problem(
+      where,
+      `"${path}" leads to no readable field of ${target.className}`,
+      didYouMean(path, known),
+    );
   }
   return problem(
     where,

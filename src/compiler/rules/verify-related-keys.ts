@@ -14,7 +14,7 @@ import type { Flaw, Problems } from './problems.js';
 
 /** Verifies that `relatedKeys` names relations whose pairs are read and written by their keys alone, as at their own URLs. */
 export function* verifyRelatedKeys(input: CompilerInput, { resources }: CompiledModel): Problems {
-  for (const draft of input.drafts) {
+  for (const draft of input.declarations) {
     const { relatedKeys } = draft.declaration.options;
     const resource = resources.find(({ entity }) => entity === draft.entity.id);
     if (resource && Array.isArray(relatedKeys)) yield* problemsOf(draft, relatedKeys, { resource, input });
@@ -59,26 +59,29 @@ function* flawsOf(relation: ManyToManyRelation, { resource, input }: Place): Ite
   const unfit = target.key.columns.find(({ type }) => UNFIT_KINDS.has(type.kind));
   if (unfit)
     yield {
-      what: `keys of ${target.label} are of the kind ${unfit.type.kind}, and cannot be listed`,
+      what: `keys of ${target.className} are of the kind ${unfit.type.kind}, and cannot be listed`,
       repair: 'Leave the relation a link.',
     };
   if (!otherSideOf(through) || !pairs.operations.has('list')) {
     yield {
-      what: `its pairs are not read: ${pairs.label} has no list, or does not show the key of ${target.label}`,
-      repair: `Serve the list of ${pairs.label} with that key: the field has the keys that the list shows.`,
+      what: `its pairs are not read: ${pairs.className} has no list, or does not show the key of ${target.className}`,
+      repair: `Serve the list of ${pairs.className} with that key: the field has the keys that the list shows.`,
     };
     return;
   }
-  const columns = [...through.parent.map(({ far }) => far.id), ...through.other.map(({ near }) => near.id)];
+  const columns = [
+    ...through.parent.map(({ referencedColumn }) => referencedColumn.id),
+    ...through.other.map(({ localColumn }) => localColumn.id),
+  ];
   const entity = input.description.entities.find(({ id }) => id === pairs.entity);
   if (!entity?.unique.some((set) => set.every((id) => columns.includes(id))))
     yield {
-      what: `the table of ${pairs.label} may hold a pair twice`,
-      repair: `Give it a unique index over its two sides: @Unique([…]) on ${pairs.label}.`,
+      what: `the table of ${pairs.className} may hold a pair twice`,
+      repair: `Give it a unique index over its two sides: @Unique([…]) on ${pairs.className}.`,
     };
   for (const field of requiredBeside(columns, pairs.fields))
     yield {
-      what: `a pair cannot be created by its two keys: "${field.name}" of ${pairs.label} is required`,
+      what: `a pair cannot be created by its two keys: "${field.name}" of ${pairs.className} is required`,
       repair: 'Give its column a default, let it be null, or leave the relation a link.',
     };
   yield* unlike(pairs, { resource, input, relation });
@@ -97,7 +100,10 @@ function* unlike(pairs: Resource, place: Place & { readonly relation: ManyToMany
   const { resource } = place;
   const found = [...differences(pairs, resource)].map((what) => ({ what, repair: SAME }));
   for (const { what, repair } of [...found, ...replacements(pairs, place)])
-    yield { what: `${pairs.label} has ${what}, which requests to ${resource.label} would bypass`, repair };
+    yield {
+      what: `${pairs.className} has ${what}, which requests to ${resource.className} would bypass`,
+      repair,
+    };
 }
 
 function* differences(pairs: Resource, resource: Resource): Iterable<string> {
@@ -148,9 +154,9 @@ function* replacements(
 /** The controller classes of a model. */
 export function controllersOf(
   { entity: id }: Resource,
-  { drafts, controllers }: CompilerInput,
+  { declarations, controllers }: CompilerInput,
 ): CompilerInput['controllers'] {
-  const target = drafts.find(({ entity }) => entity.id === id)?.declaration.target;
+  const target = declarations.find(({ entity }) => entity.id === id)?.declaration.target;
   return controllers.filter(({ declaration }) => declaration.entity === target);
 }
 

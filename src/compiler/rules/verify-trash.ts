@@ -12,12 +12,12 @@ import type { Problems } from './problems.js';
 
 /** Verifies that a model with `trash` has deleted rows, and that nothing else has the names by which clients reach them. */
 export function* verifyTrash(
-  { drafts, controllers }: CompilerInput,
+  { declarations, controllers }: CompilerInput,
   { all, resources }: CompiledModel,
 ): Problems {
-  for (const draft of drafts) yield* optionProblems(draft);
+  for (const draft of declarations) yield* optionProblems(draft);
   for (const resource of resources) {
-    const draft = drafts.find(({ entity }) => entity.id === resource.entity);
+    const draft = declarations.find(({ entity }) => entity.id === resource.entity);
     const own = controllers.filter(({ declaration }) => declaration.entity === draft?.declaration.target);
     yield* urlProblems(
       resource,
@@ -56,10 +56,10 @@ function* optionProblems({ declaration, entity }: EntityDeclaration): Problems {
 }
 
 /** Rejects permission classes that may decide by the method alone: who may change an object may not for that restore it. */
-function* permissionProblems({ label, trash, permission }: Resource): Problems {
+function* permissionProblems({ className, trash, permission }: Resource): Problems {
   for (const name of trash ? new Set(undecidedClasses(permission)) : [])
     yield problem(
-      `${label}.trash`,
+      `${className}.trash`,
       `the permission class ${name} does not say that it decides on deleted objects: whoever may GET, PATCH and DELETE would list, restore and purge them`,
       `Take account of "operation" in its decide(), and declare readonly decidesOnDeleted = true in the class.`,
     );
@@ -85,10 +85,10 @@ function undecidedClasses(permission: CompiledPermission): readonly string[] {
 function* urlProblems(resource: Resource, controllers: readonly ControllerDeclaration[]): Problems {
   for (const operation of resource.trash ? (['restore', 'purge'] as const) : []) {
     if (!resource.operations.has(operation)) continue;
-    const what = `its URL is that of the operation "${operation}" on deleted objects of ${resource.label}`;
+    const what = `its URL is that of the operation "${operation}" on deleted objects of ${resource.className}`;
     const repair = `Give it another name, or leave '${operation}' out of the operations.`;
     if (resource.nested.some(({ name }) => name === operation))
-      yield problem(`${resource.label}.${operation}`, what, repair);
+      yield problem(`${resource.className}.${operation}`, what, repair);
     for (const { name, actions } of controllers)
       for (const { method } of actions.filter((action) => isAt(operation, action)))
         yield problem(`${name}.${method}`, what, repair);
@@ -106,14 +106,14 @@ function isAt(path: string, action: ActionDeclaration): boolean {
 
 /** Rejects a field or another parameter with the name of the parameter that shows deleted objects. */
 function* parameterProblems(resource: Resource): Problems {
-  const { label, fieldsByName, filterTerms, renamed } = resource;
+  const { className, fieldsByName, filterTerms, renamed } = resource;
   for (const parameter of trashParameters(resource)) {
     const others = [...filterTerms.keys(), ...featureParameters({ ...resource, trash: undefined })];
     // A new name is verified with the option that gives it.
     if (renamed.has('deleted') || !(fieldsByName.has(parameter) || others.includes(parameter))) continue;
     yield problem(
-      `${label}.trash`,
-      `"${parameter}" is the query parameter that shows deleted objects, and ${fieldsByName.has(parameter) ? 'a field' : 'another parameter'} of ${label}`,
+      `${className}.trash`,
+      `"${parameter}" is the query parameter that shows deleted objects, and ${fieldsByName.has(parameter) ? 'a field' : 'another parameter'} of ${className}`,
       `Give the parameter another name: parameters: { ${parameter}: '…' }.`,
     );
   }

@@ -8,7 +8,7 @@ import { PermissionDenied } from '../errors/http-exceptions.js';
 
 /** What the permissions of a model grant a caller. */
 export interface Access {
-  readonly rows: Condition;
+  readonly grantCondition: Condition;
   readonly readable: FieldSet;
   readonly writable: FieldSet;
 }
@@ -19,7 +19,7 @@ export type AskedAccess = string | { readonly method: string; readonly operation
 /** The fields and rows of a model that a caller may write. */
 export interface WrittenView {
   readonly resource: Resource;
-  readonly rows: Condition;
+  readonly grantCondition: Condition;
 }
 
 /** The permissions of one caller, evaluated model by model and cached for one request. */

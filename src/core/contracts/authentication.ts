@@ -133,7 +133,7 @@ export interface AuthenticationScheme {
   /** The value of `WWW-Authenticate`; undefined if the scheme has no challenge. */
   readonly challenge: string | undefined;
   /** The error message for invalid credentials of this scheme. */
-  readonly refusal: string | ((request: LibraryRequest) => string);
+  readonly rejection: string | ((request: LibraryRequest) => string);
   /** The unverified credentials in the request, with their user name if they have one; undefined without any. */
   presented(request: LibraryRequest): { readonly username: string | undefined } | undefined;
   /** Authenticates a request; `context` is the `ExecutionContext` that is passed to Nest guards. */

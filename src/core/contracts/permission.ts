@@ -43,7 +43,7 @@ export type Hiding = 'rows' | 'nothing';
  * for a row that does not exist, and hides every row from references too.
  */
 export interface Denial {
-  readonly kind: 'refusal';
+  readonly kind: 'denial';
   readonly reason: 'forbidden' | 'hidden';
   /** Default: the prefix's option `refusalsHide`, whose default is to hide nothing. */
   readonly hides?: Hiding;
@@ -107,19 +107,19 @@ function noValue(name: keyof Allowance, all: string): string {
  * callers some rows. `hides: 'nothing'` allows references, whatever the prefix's default.
  */
 export function deny(options: { readonly hides?: Hiding } = {}): Denial {
-  if (!('hides' in options)) return { kind: 'refusal', reason: 'forbidden' };
+  if (!('hides' in options)) return { kind: 'denial', reason: 'forbidden' };
   const { hides } = options;
   if (hides !== 'rows' && hides !== 'nothing') {
     throw new TypeError(
       "deny({ hides }) takes 'rows' or 'nothing'. Leave the option out for what the prefix says.",
     );
   }
-  return { kind: 'refusal', reason: 'forbidden', hides };
+  return { kind: 'denial', reason: 'forbidden', hides };
 }
 
 /** Creates a denial with 404, as for rows that do not exist. */
 export function hide(): Denial {
-  return { kind: 'refusal', reason: 'hidden' };
+  return { kind: 'denial', reason: 'hidden' };
 }
 
 /**

@@ -29,7 +29,7 @@ const REST_EXCEPTION = Symbol.for('nestjs-restify.RestException');
  * Test for it with {@link isRestException}: `instanceof` fails if an application loads the package twice.
  */
 export abstract class RestException extends Error {
-  abstract readonly answer: RestErrorResponse;
+  abstract readonly response: RestErrorResponse;
   /** Whether it is not logged, though its status is a failure of the server. */
   readonly isExpected: boolean = false;
   readonly [REST_EXCEPTION] = true;
@@ -100,7 +100,7 @@ export type BulkStepError = FieldErrors | 'missing';
 
 /** The errors of a batch that was rolled back, by the index of the step. The caller maps the index to the client's object. */
 export class BulkWriteError extends Error {
-  constructor(readonly refusals: ReadonlyMap<number, BulkStepError>) {
+  constructor(readonly rejections: ReadonlyMap<number, BulkStepError>) {
     super('A batch was refused');
   }
 }

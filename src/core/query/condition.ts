@@ -7,7 +7,7 @@ import type { Lookup } from './lookups.js';
 
 /** A column of a resource, or of another one over to-one relations. */
 export interface Operand {
-  readonly hops: readonly Relation[];
+  readonly joinPath: readonly Relation[];
   readonly column: Column;
   /** Columns of the same row: the operand is null where one of them is. */
   readonly present?: readonly Column[];
@@ -45,7 +45,7 @@ export type Condition =
   /** At least one related row matches; for a many-to-many relation, over a row of the junction that matches `through`. */
   | {
       readonly kind: 'related';
-      readonly hops: readonly Relation[];
+      readonly joinPath: readonly Relation[];
       readonly relation: Relation;
       readonly condition: Condition;
       readonly through?: Condition;
@@ -121,7 +121,7 @@ export function touches(condition: Condition, isAbout: (columnId: string) => boo
       return touches(condition.condition, isAbout);
     case 'compare':
     case 'term':
-      return condition.operand.hops.length > 0 || isAbout(condition.operand.column.id);
+      return condition.operand.joinPath.length > 0 || isAbout(condition.operand.column.id);
     case 'related':
       return true;
     default:
@@ -131,15 +131,15 @@ export function touches(condition: Condition, isAbout: (columnId: string) => boo
 
 /** A comparison of a column of the row with a value, by `exact`. */
 export function equals(column: Column, value: Json): Condition {
-  return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value };
+  return { kind: 'compare', operand: { joinPath: [], column }, lookup: 'exact', value };
 }
 
 /** As `equals`, by the equality with which the database compares the column as a foreign key or in a unique index. */
 export function equalsAsKey(column: Column, value: Json): Condition {
-  return { kind: 'compare', operand: { hops: [], column }, lookup: 'exact', value, asKey: true };
+  return { kind: 'compare', operand: { joinPath: [], column }, lookup: 'exact', value, asKey: true };
 }
 
 /** The operands of a row's own key. */
 export function ownKey({ columns, via }: Key): readonly Operand[] {
-  return columns.map((column) => ({ hops: via ? [via] : [], column }));
+  return columns.map((column) => ({ joinPath: via ? [via] : [], column }));
 }

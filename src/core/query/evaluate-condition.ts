@@ -35,8 +35,8 @@ export function evaluateCondition(
 }
 
 /** Whether only the database knows the value: of another row, as stored by a transformer, or in a document. */
-function isOfDatabase({ hops, column }: Operand): boolean {
-  return hops.length > 0 || column.transform !== undefined || column.json !== undefined;
+function isOfDatabase({ joinPath, column }: Operand): boolean {
+  return joinPath.length > 0 || column.transform !== undefined || column.json !== undefined;
 }
 
 /** Three-valued conjunction: a false operand decides, even if others are unknown. */
@@ -49,8 +49,8 @@ function isSameText(own: string, value: Json): boolean {
   return Array.isArray(value) ? (value as readonly Json[]).includes(own) : value === own || value === null;
 }
 
-function negate(answer: boolean | undefined): boolean | undefined {
-  return answer === undefined ? undefined : !answer;
+function negate(value: boolean | undefined): boolean | undefined {
+  return value === undefined ? undefined : !value;
 }
 
 function evaluateComparison(
@@ -133,12 +133,16 @@ export function ownColumns(condition: Condition): readonly string[] {
 }
 
 function firstStep(condition: Comparison): Relation | undefined {
-  return condition.kind === 'related' ? (condition.hops[0] ?? condition.relation) : condition.operand.hops[0];
+  return condition.kind === 'related'
+    ? (condition.joinPath[0] ?? condition.relation)
+    : condition.operand.joinPath[0];
 }
 
 function columnsBehind(condition: Comparison): readonly string[] {
   const first = firstStep(condition);
   if (first)
-    return (first.kind === 'many-to-many' ? first.through.parent : first.on).map(({ near }) => near.id);
+    return (first.kind === 'many-to-many' ? first.through.parent : first.on).map(
+      ({ localColumn }) => localColumn.id,
+    );
   return condition.kind === 'related' ? [] : [condition.operand.column.id];
 }

@@ -30,11 +30,11 @@ export interface ExistsPlan {
 /** Reads the parent that the URL names, within the caller's grants. */
 export interface ParentPlan extends ExistsPlan {
   readonly kind: 'parent';
-  /** near: join columns of the parent; far: the columns that get their values. */
+  /** localColumn: join columns of the parent; referencedColumn: the columns that get their values. */
   readonly on: readonly ColumnPair[];
 }
 
-/** The parent's values of the `near` columns of `on`, in order. */
+/** The parent's values of the `localColumn` columns of `on`, in order. */
 export type ParentValues = readonly Json[];
 
 export interface ListPlan {
@@ -76,7 +76,7 @@ export interface RelatedPlan {
   /** The order of the rows of each parent; empty if a parent has at most one. */
   readonly order: readonly OrderTerm[];
   readonly parent: ResourceSchema;
-  /** near: columns of the parent; far: columns of the related rows. */
+  /** localColumn: columns of the parent; referencedColumn: columns of the related rows. */
   readonly on: readonly ColumnPair[];
   /** The `identity` values of the parents. */
   readonly identities: readonly (readonly Json[])[];
@@ -115,7 +115,7 @@ export interface Precondition {
   readonly where: Condition;
   readonly expected?: Expectation;
   /** Creates the error for a row that exists and does not meet the precondition. */
-  readonly refusal: () => RestException;
+  readonly rejection: () => RestException;
 }
 
 /** Canonical values by field name, validated against the model and not yet against the database. */
@@ -267,7 +267,7 @@ export interface ChildWrites {
 
 /** The row above a child that is written with it. Validators see its entity in the place of its key. */
 export interface PendingParent {
-  /** far: the columns of the child that refer to it. */
+  /** referencedColumn: the columns of the child that refer to it. */
   readonly on: readonly ColumnPair[];
   readonly entity: object;
 }

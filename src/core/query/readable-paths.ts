@@ -19,7 +19,7 @@ export function fieldColumns(field: Field): readonly string[] {
     case 'embedded':
       return field.fields.flatMap((inner) => fieldColumns(inner));
     case 'to-one':
-      return field.relation.on.map((pair) => pair.near.id);
+      return field.relation.on.map((pair) => pair.localColumn.id);
     default:
       return [];
   }

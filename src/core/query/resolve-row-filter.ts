@@ -28,11 +28,11 @@ export class UnknownPath extends Error {
   readonly repair: string;
   private source: string | undefined;
 
-  constructor(path: string, step: string, { label, columns, relations }: ResourceSchema) {
+  constructor(path: string, step: string, { className, columns, relations }: ResourceSchema) {
     super();
     this.name = 'UnknownPath';
     const [name = step] = step.split('.');
-    this.what = `where("${path}", …): "${name}" is neither a column nor a relation of ${label}`;
+    this.what = `where("${path}", …): "${name}" is neither a column nor a relation of ${className}`;
     this.repair = didYouMean(name, [
       ...[...columns.values()].map((column) => column.path),
       ...relations.keys(),
@@ -63,7 +63,7 @@ export function resolveRowFilter(filter: RowFilter | 'all', resource: ResourceSc
     case 'not':
       return { kind: 'not', condition: resolveRowFilter(filter.filter, resource) };
     case 'where':
-      return resolveStep(filter.path, filter, { resource, hops: [] });
+      return resolveStep(filter.path, filter, { resource, joinPath: [] });
     default:
       // Returned as it is, it would be used as a condition, and its text as SQL.
       throw new Error(
@@ -89,23 +89,23 @@ type WhereFilter = Extract<RowFilter, { kind: 'where' }>;
 
 interface FilterTarget {
   readonly resource: ResourceSchema;
-  readonly hops: readonly Relation[];
+  readonly joinPath: readonly Relation[];
 }
 
 function resolveStep(path: string, filter: WhereFilter, place: FilterTarget): Condition {
   const column = [...place.resource.columns.values()].find((each) => each.path === path);
-  if (column) return toCondition({ hops: place.hops, column }, filter);
+  if (column) return toCondition({ joinPath: place.joinPath, column }, filter);
   const relation = relationAt(path, place.resource);
   if (!relation) throw new UnknownPath(filter.path, path, place.resource);
   const rest = path.slice(relation.name.length + 1);
   if (relation.kind === 'one-to-many' || relation.kind === 'many-to-many') {
     const inner =
       rest === ''
-        ? relatedKeyCondition(filter, { resource: relation.target, hops: [] })
-        : resolveStep(rest, filter, { resource: relation.target, hops: [] });
-    return { kind: 'related', hops: place.hops, relation, condition: inner };
+        ? relatedKeyCondition(filter, { resource: relation.target, joinPath: [] })
+        : resolveStep(rest, filter, { resource: relation.target, joinPath: [] });
+    return { kind: 'related', joinPath: place.joinPath, relation, condition: inner };
   }
-  const next = { resource: relation.target, hops: [...place.hops, relation] };
+  const next = { resource: relation.target, joinPath: [...place.joinPath, relation] };
   return rest === '' ? relatedKeyCondition(filter, next, relation) : resolveStep(rest, filter, next);
 }
 
@@ -175,11 +175,13 @@ function relatedKeyCondition(filter: WhereFilter, place: FilterTarget, relation?
       : [filter.value];
   return conjunction(
     place.resource.key.columns.map((column, index) => {
-      const near =
+      const localColumn =
         relation?.kind === 'to-one' && relation.byKey
-          ? relation.on.find((pair) => pair.far.id === column.id)?.near
+          ? relation.on.find((pair) => pair.referencedColumn.id === column.id)?.localColumn
           : undefined;
-      const operand = near ? { hops: place.hops.slice(0, -1), column: near } : { hops: place.hops, column };
+      const operand = localColumn
+        ? { joinPath: place.joinPath.slice(0, -1), column: localColumn }
+        : { joinPath: place.joinPath, column };
       const value = place.resource.key.columns.length > 1 ? (values[index] ?? null) : filter.value;
       return { ...toCondition(operand, { ...filter, value }), asKey: true };
     }),

@@ -47,8 +47,8 @@ export interface TransformerDescription {
 
 export interface PairDescription {
   /** Column ids. */
-  readonly near: string;
-  readonly far: string;
+  readonly localColumn: string;
+  readonly referencedColumn: string;
 }
 
 interface RelationDescriptionBase {
@@ -93,9 +93,9 @@ export interface JunctionDescription {
   readonly fromOwner: boolean;
   /** The relation of the other side over the same junction, if declared. */
   readonly inverse?: string;
-  /** near: the parent's column; far: the junction's. */
+  /** localColumn: the parent's column; referencedColumn: the junction's. */
   readonly parent: readonly PairDescription[];
-  /** near: the junction's column; far: the target's. */
+  /** localColumn: the junction's column; referencedColumn: the target's. */
   readonly other: readonly PairDescription[];
 }
 

@@ -147,7 +147,7 @@ export interface GrantedPairs {
 /** The pairs that a caller may create or delete, in the view on their fields. */
 export interface PairAccess {
   readonly resource: ResourceSchema;
-  readonly rows: Condition;
+  readonly grantCondition: Condition;
 }
 
 /** A value computed from the entity at each read; read-only. */
@@ -162,7 +162,7 @@ export interface RelatedLabel {
   readonly relation: ToOneRelation | ReverseOneRelation;
   readonly label: ObjectLabel;
   /** The related rows that the caller may read: others have no label. */
-  readonly rows: Condition;
+  readonly grantCondition: Condition;
 }
 
 /** The labels of related objects by field, added to a view for one request; read-only. */
@@ -175,7 +175,7 @@ export interface LabelsField extends FieldBase {
 export interface CountedList {
   readonly name: string;
   readonly resource: ResourceSchema;
-  /** near: columns of the row; far: columns of the counted rows. */
+  /** localColumn: columns of the row; referencedColumn: columns of the counted rows. */
   readonly on: readonly ColumnPair[];
   readonly where: Condition;
 }
@@ -270,7 +270,7 @@ export function writtenColumns(field: Field): readonly string[] {
     case 'column':
       return [field.column.id];
     case 'to-one':
-      return field.relation.on.map(({ near }) => near.id);
+      return field.relation.on.map(({ localColumn }) => localColumn.id);
     case 'embedded':
       return field.fields.flatMap(writtenColumns);
     default:

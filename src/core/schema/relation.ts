@@ -4,8 +4,8 @@ import type { ResourceSchema } from './resource-schema.js';
 
 /** A pair of join columns, which are equal in related rows. */
 export interface ColumnPair {
-  readonly near: Column;
-  readonly far: Column;
+  readonly localColumn: Column;
+  readonly referencedColumn: Column;
 }
 
 interface RelationBase {
@@ -47,9 +47,9 @@ export interface ManyToManyRelation extends RelationBase {
 
 export interface Through {
   readonly resource: ResourceSchema;
-  /** near: column of the parent; far: column of the junction. */
+  /** localColumn: column of the parent; referencedColumn: column of the junction. */
   readonly parent: readonly ColumnPair[];
-  /** near: column of the junction; far: column of the target. */
+  /** localColumn: column of the junction; referencedColumn: column of the target. */
   readonly other: readonly ColumnPair[];
 }
 
@@ -63,17 +63,19 @@ export function containsColumns(
   { on }: Pick<ToOneRelation, 'on'>,
   other: Pick<ToOneRelation, 'on'>,
 ): boolean {
-  return other.on.every(({ near }) => on.some((pair) => pair.near.id === near.id));
+  return other.on.every(({ localColumn }) => on.some((pair) => pair.localColumn.id === localColumn.id));
 }
 
 /** The columns of this row that hold the key of the related one, which `on` refers to. */
 export function localKeyColumns({ on, target }: ToOneRelation): readonly Column[] {
-  return target.key.columns.map((key) => on.find((pair) => pair.far.id === key.id)?.near ?? key);
+  return target.key.columns.map(
+    (key) => on.find((pair) => pair.referencedColumn.id === key.id)?.localColumn ?? key,
+  );
 }
 
 /** The key of the related row: columns of this row where it has them. */
 export function relatedKeyOperands(relation: ToOneRelation): readonly Operand[] {
   return relation.byKey
-    ? localKeyColumns(relation).map((column) => ({ hops: [], column }))
-    : relation.target.key.columns.map((column) => ({ hops: [relation], column }));
+    ? localKeyColumns(relation).map((column) => ({ joinPath: [], column }))
+    : relation.target.key.columns.map((column) => ({ joinPath: [relation], column }));
 }

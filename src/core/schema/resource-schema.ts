@@ -37,11 +37,11 @@ export interface ForeignKeyAlias {
 /** A step over a to-many relation: at least one of its rows matches the conditions. */
 export interface ExistsStep {
   /** To-one relations that lead to its beginning. */
-  readonly hops: readonly Relation[];
+  readonly joinPath: readonly Relation[];
   readonly relation: ToManyRelation;
-  /** The caller's grants: on the models along `hops`, on the related rows, and on the junction's. */
-  readonly near?: Condition;
-  readonly rows?: Condition;
+  /** The caller's grants: on the models along `joinPath`, on the related rows, and on the junction's. */
+  readonly pathGrants?: Condition;
+  readonly grantCondition?: Condition;
   readonly through?: Condition;
 }
 
@@ -73,7 +73,7 @@ export interface CustomTerm {
   readonly reads: readonly QueriedPath[];
   readonly rows: CustomFilterRows;
   /** The condition for the rows at the end of these to-one relations that the caller may see; undefined if it may see all. */
-  readonly visible?: (hops: readonly Relation[]) => Condition;
+  readonly visible?: (joinPath: readonly Relation[]) => Condition;
 }
 
 /** The compiled filter of a query parameter. */
@@ -113,7 +113,7 @@ export interface ResourceSchema {
   readonly app: string;
   readonly model: string;
   /** The class name, for messages. */
-  readonly label: string;
+  readonly className: string;
   /** The adapter's id of the entity. */
   readonly entity: string;
   /** Whether it has its own collection. A through model that is not registered has none. */

@@ -28,7 +28,7 @@ export interface Resource extends ResourceSchema {
   /** Renderers of formats other than JSON. */
   readonly renderers: readonly Renderer[];
   /** Undefined if clients can neither select fields nor expand relations. */
-  readonly shape: FieldSelection | undefined;
+  readonly fieldSelection: FieldSelection | undefined;
   /** The query parameter that adds the labels of related objects; undefined if no relation has a label. */
   readonly labelsParameter: string | undefined;
   /** Undefined if clients count no related objects. */
@@ -89,7 +89,7 @@ export type Trash = Readonly<Record<DeletedRows, Resource>>;
 
 /** The resource of a schema that a relation refers to. */
 export function resourceOf(schema: ResourceSchema): Resource {
-  if (!isResource(schema)) throw new Error(`${schema.label} is the schema of no resource.`);
+  if (!isResource(schema)) throw new Error(`${schema.className} is the schema of no resource.`);
   return schema;
 }
 

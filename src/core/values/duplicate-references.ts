@@ -24,7 +24,7 @@ export function toFieldValues(value: unknown): FieldValues {
 
 /** Whether a value of the plain column equals this key of the related model, whose type may differ. */
 export function isKeyOf([key]: readonly Json[], value: Json, { on: [pair] }: ToOneRelation): boolean {
-  const outcome = pair && parseValue(value, pair.far.type);
+  const outcome = pair && parseValue(value, pair.referencedColumn.type);
   return outcome?.errors === undefined && outcome?.value === key;
 }
 

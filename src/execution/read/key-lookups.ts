@@ -51,7 +51,7 @@ export class KeyLookups<S extends Session> {
 
   async findParent(plan: ParentPlan): Promise<ParentValues | undefined> {
     const scope = Scope.begin(this.dialect, this.tables, plan.resource);
-    const columns = plan.on.map(({ near }) => near);
+    const columns = plan.on.map(({ localColumn }) => localColumn);
     const list = selectList(readColumns(columns, scope));
     const where = compileWhere(plan.where, scope);
     const [record] = await this.connections.read(
@@ -111,7 +111,7 @@ export class KeyLookups<S extends Session> {
         ? undefined
         : decodeRecord(
             raw,
-            on.map(({ far }) => far),
+            on.map(({ referencedColumn }) => referencedColumn),
             this.dialect,
           );
     });
@@ -119,7 +119,10 @@ export class KeyLookups<S extends Session> {
 
   private statement(checks: readonly LookedUpKey[]): Statement {
     if (checks.length > MAX_CACHED_KEYS) return this.compile(checks);
-    const shape = checks.map(({ relation: { target, on } }) => [target.id, ...on.map(({ far }) => far.id)]);
+    const shape = checks.map(({ relation: { target, on } }) => [
+      target.id,
+      ...on.map(({ referencedColumn }) => referencedColumn.id),
+    ]);
     return this.shapes.of(
       JSON.stringify(shape),
       checks.flatMap(({ relation: { on }, where }) => on.map(() => where)),
@@ -134,7 +137,7 @@ export class KeyLookups<S extends Session> {
     const columns = checks.flatMap((check) =>
       check.relation.on.map((pair) => {
         const scope = outer.within(check.relation.target);
-        const column = this.dialect.read(scope.own(pair.far), pair.far.type);
+        const column = this.dialect.read(scope.own(pair.referencedColumn), pair.referencedColumn.type);
         const where = compileWhere(check.where, scope);
         return `(SELECT ${column} FROM ${scope.from()} WHERE ${where})`;
       }),

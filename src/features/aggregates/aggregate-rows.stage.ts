@@ -56,7 +56,7 @@ export function aggregateRows(adapter: DataAdapter): Stage {
   return async (context) => {
     const { resource } = context;
     const { aggregates } = resource;
-    if (!aggregates) throw new Error(`${resource.label} has no aggregates.`);
+    if (!aggregates) throw new Error(`${resource.className} has no aggregates.`);
     const parameters = foldAggregates(await context.parameters(), resource);
     rejectShape(parameters, resource);
     const granted = await grantAggregates(aggregates, context.access);
@@ -98,7 +98,7 @@ export function aggregateRows(adapter: DataAdapter): Stage {
 /** Fields of objects are not selected from groups. */
 function rejectShape(parameters: ReadonlyMap<string, string>, resource: Resource): void {
   const { aggregate } = aggregateNames(resource);
-  for (const name of [...fieldSelectionParameters(resource.shape), addingParameter(resource)])
+  for (const name of [...fieldSelectionParameters(resource.fieldSelection), addingParameter(resource)])
     if (name !== undefined && (parameters.get(name) ?? '') !== '')
       throw InvalidInput.of(name, `Not with "${aggregate}".`);
 }
@@ -161,7 +161,7 @@ async function readPage(
   { context, parameters, read }: PagedGroups,
 ): Promise<PresentedGroups> {
   const { exchange, resource } = context;
-  if (!exchange) throw new Error(`A page of ${resource.label} has no request.`);
+  if (!exchange) throw new Error(`A page of ${resource.className} has no request.`);
   const place = placeOf(context, parameters);
   const query = { parameters, place };
   // A pagination of the application may return a promise.

@@ -4,7 +4,7 @@ import { ALWAYS } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
 import { has, isReadable, topOf } from '../../core/query/readable-paths.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
-import { conditionOverHops } from '../permissions/restrict-queries.js';
+import { conditionAlongPath } from '../permissions/restrict-queries.js';
 
 /** The models over which rows are grouped by fields of theirs. */
 function groupTargets({ groups }: Aggregates): readonly ResourceSchema[] {
@@ -42,5 +42,5 @@ function visibleRows(
     relation
       ? has(readable, topOf(relation))
       : operand !== undefined && isReadable(operand.column.id, target, readable);
-  return conditionOverHops(row, isLastReadable, accesses);
+  return conditionAlongPath(row, isLastReadable, accesses);
 }

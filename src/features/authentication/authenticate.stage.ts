@@ -35,9 +35,9 @@ function authenticateByGuards(resource: Resource, authenticator: Authenticator):
   return (context) => {
     const exchange = requireExchange(context);
     const request = { exchange, context: context.nestContext };
-    return mapMaybe(authenticator.identify(request, resource.schemes), ({ actor, refusal }) => {
+    return mapMaybe(authenticator.identify(request, resource.schemes), ({ actor, rejection }) => {
       setCaller(context, exchange, actor);
-      context.guardError = refusal;
+      context.guardError = rejection;
     });
   };
 }
@@ -78,7 +78,7 @@ export interface Identified {
   /** The scheme that authenticated it; undefined if the application did. */
   readonly scheme?: AuthenticationScheme;
   /** Thrown after the permissions have been evaluated: their denial has precedence. */
-  readonly refusal?: Error;
+  readonly rejection?: Error;
 }
 
 export interface AuthenticatorRules {
@@ -137,11 +137,11 @@ export class Authenticator {
         });
       }
       case 'wrong':
-        throw new NotAuthenticated(challengeOf(schemes), refusalOf(tried.scheme, request));
+        throw new NotAuthenticated(challengeOf(schemes), rejectionOf(tried.scheme, request));
       case 'unknown':
         throw new NotAuthenticated(challengeOf(schemes));
       case 'refused':
-        return { actor: tried.actor, refusal: toAuthenticationError(tried, schemes) };
+        return { actor: tried.actor, rejection: toAuthenticationError(tried, schemes) };
       case 'none':
         return { actor: null };
       default:
@@ -162,8 +162,8 @@ export class Authenticator {
   }
 }
 
-function refusalOf({ refusal }: AuthenticationScheme, request: LibraryRequest): string {
-  return typeof refusal === 'string' ? refusal : refusal(request);
+function rejectionOf({ rejection }: AuthenticationScheme, request: LibraryRequest): string {
+  return typeof rejection === 'string' ? rejection : rejection(request);
 }
 
 /**

@@ -19,7 +19,7 @@ export function basicScheme({ verify, challenge }: BasicAuthentication): Authent
   return {
     name: credentialsSource(credentials),
     challenge: challengeFor(credentials),
-    refusal: wrongCredentialsMessage(credentials),
+    rejection: wrongCredentialsMessage(credentials),
     presented: (request) =>
       isPresented(request, credentials)
         ? { username: parseBasicCredentials(request.headers.authorization)?.username }

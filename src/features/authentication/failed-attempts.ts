@@ -22,7 +22,7 @@ interface RefusalLimit {
  * waits until a running one has ended.
  */
 class Attempts {
-  private refusals: number[] = [];
+  private rejections: number[] = [];
   private checking = 0;
   private shutUntil = 0;
   /** In the order of arrival; undefined until one waits, which is rare. */
@@ -59,18 +59,18 @@ class Attempts {
 
   /** Ends a check that was rejected. */
   refuse(now: number): void {
-    this.refusals.push(now);
+    this.rejections.push(now);
     if (this.recent(now) >= this.rules.limit) this.shut(now + this.rules.ttl);
     this.end(now);
   }
 
   shut(until: number): void {
-    this.refusals = [];
+    this.rejections = [];
     this.shutUntil = Math.max(this.shutUntil, until);
   }
 
   forget(): void {
-    this.refusals = [];
+    this.rejections = [];
   }
 
   private hasRoom(now: number): boolean {
@@ -79,8 +79,8 @@ class Attempts {
 
   private recent(now: number): number {
     const since = now - this.rules.ttl;
-    while (this.refusals[0] !== undefined && this.refusals[0] <= since) this.refusals.shift();
-    return this.refusals.length;
+    while (this.rejections[0] !== undefined && this.rejections[0] <= since) this.rejections.shift();
+    return this.rejections.length;
   }
 
   private wait(milliseconds: number): Promise<void> {

@@ -56,14 +56,14 @@ export function actorOn({ user }: GuardRequest): Actor {
   return typeof user === 'object' ? user : null;
 }
 
-type Placed = Pick<AuthenticationScheme, 'name' | 'challenge' | 'refusal' | 'presented'>;
+type Placed = Pick<AuthenticationScheme, 'name' | 'challenge' | 'rejection' | 'presented'>;
 
 /** A guard that does not declare where its credentials are is assumed to read the Authorization header. */
 function placed(credentials: Credentials | undefined): Placed {
   return {
     name: credentials && credentialsSource(credentials),
     challenge: credentials && challengeFor(credentials),
-    refusal: (request) =>
+    rejection: (request) =>
       wrongCredentialsMessage(credentials ?? (isPresented(request, BASIC) ? BASIC : BEARER)),
     presented: (request) => {
       if (!hasCredentials(request, credentials)) return undefined;
@@ -103,15 +103,15 @@ function runGuards(
     isAdmitted
       ? runGuards(runs, guarded, from + 1)
       : { kind: 'refused', actor: actorOn(request), error: new PermissionDenied() };
-  let answer: MaybePromise<boolean>;
+  let isAllowed: MaybePromise<boolean>;
   try {
-    answer = run(context);
+    isAllowed = run(context);
   } catch (error) {
     return outcomeOfError(error, guarded);
   }
-  return isPromise(answer)
-    ? Promise.resolve(answer).then(next, (error: unknown) => outcomeOfError(error, guarded))
-    : next(answer);
+  return isPromise(isAllowed)
+    ? Promise.resolve(isAllowed).then(next, (error: unknown) => outcomeOfError(error, guarded))
+    : next(isAllowed);
 }
 
 /** Throws an error that is none of HTTP. */

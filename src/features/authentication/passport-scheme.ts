@@ -38,7 +38,7 @@ export function passportScheme(
   return {
     name: credentialsSource(credentials),
     challenge: challengeFor(credentials),
-    refusal: wrongCredentialsMessage(credentials),
+    rejection: wrongCredentialsMessage(credentials),
     // A strategy may read cookies, too, as some of passport-jwt do.
     readsRequestAlone: true,
     problem: () => (isRegistered?.(name) === false ? unknownStrategy(name) : undefined),

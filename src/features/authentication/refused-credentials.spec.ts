@@ -37,7 +37,7 @@ describe('what is remembered of callers', () => {
     expect(refused.size).toBe(20_000);
     for (const caller of [11_999, 0, 0]) await refuse(caller);
     for (const caller of [11_999, 0])
-      await expect(refuse(caller)).rejects.toMatchObject({ answer: { status: 429 } });
+      await expect(refuse(caller)).rejects.toMatchObject({ response: { status: 429 } });
   });
 
   test('is limited per address, for all users of it', async () => {
@@ -45,7 +45,7 @@ describe('what is remembered of callers', () => {
     for (const username of ['a', 'b', undefined])
       (await beginCheck(refused, { address: '10.0.0.1', username })).end('wrong');
     await expect(beginCheck(refused, { address: '10.0.0.1', username: 'c' })).rejects.toMatchObject({
-      answer: { status: 429 },
+      response: { status: 429 },
     });
   });
 
@@ -65,8 +65,8 @@ describe('what is remembered of callers', () => {
     expect(order).toEqual([0]);
     third?.end('wrong');
     running[1]?.end('wrong');
-    await expect(waiting[1]).rejects.toMatchObject({ answer: { status: 429 } });
-    await expect(waiting[2]).rejects.toMatchObject({ answer: { status: 429 } });
+    await expect(waiting[1]).rejects.toMatchObject({ response: { status: 429 } });
+    await expect(waiting[2]).rejects.toMatchObject({ response: { status: 429 } });
     expect(refused.size).toBe(2);
   });
 
@@ -75,7 +75,7 @@ describe('what is remembered of callers', () => {
     const running = await beginCheck(refused, { address: '10.0.0.1', username: 'a' });
     await expect(
       beginCheck(refused, { address: '10.0.0.1', username: 'b' }, performance.now() + 20),
-    ).rejects.toMatchObject({ answer: { status: 503 } });
+    ).rejects.toMatchObject({ response: { status: 503 } });
     running.end('actor');
     expect(refused.size).toBe(0);
   });

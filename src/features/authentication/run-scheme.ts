@@ -13,7 +13,7 @@ import type { MaybePromise } from '../../core/maybe-promise.js';
  * twice. Undefined for unforeseen errors.
  */
 export function statusOfError(error: unknown): number | undefined {
-  if (isRestException(error)) return error.answer.status;
+  if (isRestException(error)) return error.response.status;
   const like = error as { readonly getStatus?: () => unknown } | null | undefined;
   if (typeof like?.getStatus !== 'function') return undefined;
   const status = like.getStatus();

@@ -61,26 +61,26 @@ export function rejectDuplicates<Plan extends { readonly kind: string }>(
 export async function writeBatch(
   adapter: DataAdapter,
   plan: BatchPlan,
-  toError: (refusals: ReadonlyMap<number, BulkStepError>) => Error,
+  toError: (rejections: ReadonlyMap<number, BulkStepError>) => Error,
 ): Promise<readonly Row[]> {
   if (plan.steps.length === 0) return [];
   try {
     return await writeWithPairs(writtenWith(plan), () => adapter.writeAll(plan));
   } catch (error) {
-    throw error instanceof BulkWriteError ? toError(error.refusals) : error;
+    throw error instanceof BulkWriteError ? toError(error.rejections) : error;
   }
 }
 
 /** The error of a list, with the errors of each item. */
 export function itemErrors(
-  refusals: ReadonlyMap<number, BulkStepError>,
+  rejections: ReadonlyMap<number, BulkStepError>,
   count: number,
   missing: (index: number) => FieldErrors = () => errorsAt(NON_FIELD_ERRORS, 'Not found.'),
 ): InvalidItems {
   return new InvalidItems(
     Array.from({ length: count }, (_, index) => {
-      const refusal = refusals.get(index);
-      return refusal === 'missing' ? missing(index) : (refusal ?? emptyFieldErrors());
+      const rejection = rejections.get(index);
+      return rejection === 'missing' ? missing(index) : (rejection ?? emptyFieldErrors());
     }),
   );
 }

@@ -80,7 +80,7 @@ function columnsOfField(field: Field | undefined): readonly Column[] {
     case 'column':
       return [field.column];
     case 'to-one':
-      return field.relation.on.map(({ near }) => near);
+      return field.relation.on.map(({ localColumn }) => localColumn);
     default:
       return [];
   }
@@ -112,7 +112,10 @@ function bodyValuesOf(field: Field, values: FieldValues): readonly Json[] {
 /** The values of a key in the order of the relation's columns. */
 function columnsOfKey(key: readonly Json[], { on, target, byKey }: ToOneRelation): readonly Json[] {
   return byKey
-    ? on.map(({ far }) => key[target.key.columns.findIndex(({ id }) => id === far.id)] ?? null)
+    ? on.map(
+        ({ referencedColumn }) =>
+          key[target.key.columns.findIndex(({ id }) => id === referencedColumn.id)] ?? null,
+      )
     : key;
 }
 
@@ -145,7 +148,7 @@ type UpsertOptions = Pick<WriteItemsOptions, 'creating' | 'bulk'> & { readonly c
 export function writeMany(operation: BulkOperation, services: BulkServices): Stage {
   return async (context) => {
     const { bulk } = context.resource;
-    if (!bulk) throw new Error(`${context.resource.label} has no bulk writes.`);
+    if (!bulk) throw new Error(`${context.resource.className} has no bulk writes.`);
     const isConditional = hasWriteCondition(context);
     // A precondition refers to the state of one object.
     if (isConditional && operation !== 'create') throw new PreconditionFailed();
@@ -189,7 +192,7 @@ async function createMany(
     foldFieldSelection(await context.parameters(), context.resource),
     context.resource.strict,
     () => [
-      ...fieldSelectionParameters(context.resource.shape),
+      ...fieldSelectionParameters(context.resource.fieldSelection),
       ...(bulk.upsert.length > 0 ? [parameterName(UPSERT_PARAMETER, context.resource)] : []),
     ],
   );
@@ -199,10 +202,10 @@ async function createMany(
   const write: WriteRows = (creating, completed) =>
     writeItems(items, { creating, changing, bulk, completed }, adapter);
   const written = new WrittenRows(context, changing);
-  const answer = written.completed;
+  const { completed } = written;
   const { rows, replayed } = context.resource.idempotency
-    ? await idempotentWrites.runOnce(context, { write, answer, changed: changing })
-    : { rows: await write(context, answer), replayed: false };
+    ? await idempotentWrites.runOnce(context, { write, completed, changed: changing })
+    : { rows: await write(context, completed), replayed: false };
   const value = await written.represent(rows);
   const status = !upserts || rows.some(({ changed }) => changed !== true) ? 201 : 200;
   const result = { status, isReplayed: replayed };
@@ -227,7 +230,7 @@ export function parseUpsert(
 }
 
 async function selectShape(context: RestContext, selector: FieldSelector): Promise<void> {
-  if (context.resource.shape) await selectFields(selector, false)(context);
+  if (context.resource.fieldSelection) await selectFields(selector, false)(context);
 }
 
 async function writeItems(
@@ -238,8 +241,8 @@ async function writeItems(
   const steps = await planItems(items, (item): MaybePromise<CreatePlan | UpsertPlan> =>
     changing ? planUpsert(item, { creating, changing, bulk }) : planCreate(creating, item),
   );
-  return writeBatch(adapter, { kind: 'batch', steps, skipsMissing: false, completed }, (refusals) =>
-    itemErrors(refusals, items.length),
+  return writeBatch(adapter, { kind: 'batch', steps, skipsMissing: false, completed }, (rejections) =>
+    itemErrors(rejections, items.length),
   );
 }
 

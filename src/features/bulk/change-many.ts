@@ -38,20 +38,20 @@ export async function changeMany(
   bulk: Bulk,
   { adapter, selector }: ChangeServices,
 ): Promise<OperationResult> {
-  if (context.resource.shape) await selectFields(selector, false)(context);
+  if (context.resource.fieldSelection) await selectFields(selector, false)(context);
   const body = await context.items();
   const written = new WrittenRows(context);
   if (Array.isArray(body)) {
     const items: readonly unknown[] = body;
     rejectParametersExcept(foldFieldSelection(await context.parameters(), context.resource), true, () =>
-      fieldSelectionParameters(context.resource.shape),
+      fieldSelectionParameters(context.resource.fieldSelection),
     );
     assertItemCount(items.length, bulk);
     assertFewWrites(context.route, items);
     const { steps, keys, name } = await planChanges(items, context);
     const plan: BatchPlan = { kind: 'batch', steps, skipsMissing: false, completed: written.completed };
-    const rows = await writeChanges(adapter, plan, (refusals) =>
-      itemErrors(refusals, items.length, (index) =>
+    const rows = await writeChanges(adapter, plan, (rejections) =>
+      itemErrors(rejections, items.length, (index) =>
         errorsAt(name, noSuchKey(keyText(keys.get(index) ?? []))),
       ),
     );
@@ -74,7 +74,7 @@ export async function changeMany(
       skipsMissing: selected.keys === undefined,
       completed: written.completed,
     },
-    (refusals) => selectionErrors(refusals, selected),
+    (rejections) => selectionErrors(rejections, selected),
   );
   return { value: await written.represent(rows) };
 }
@@ -83,19 +83,19 @@ export async function changeMany(
 async function writeChanges(
   adapter: DataAdapter,
   plan: BatchPlan,
-  toError: (refusals: ReadonlyMap<number, BulkStepError>) => Error,
+  toError: (rejections: ReadonlyMap<number, BulkStepError>) => Error,
 ): Promise<readonly Row[]> {
   try {
-    return await writeBatch(adapter, plan, (refusals) => new BulkWriteError(refusals));
+    return await writeBatch(adapter, plan, (rejections) => new BulkWriteError(rejections));
   } catch (error) {
     if (!(error instanceof BulkWriteError)) throw error;
     const steps = [...plan.steps];
-    for (const [index, errors] of error.refusals) {
+    for (const [index, errors] of error.rejections) {
       const step = steps[index];
       if (step?.kind === 'update' && errors !== 'missing')
         steps[index] = (await leaveUnchangedKeys(step, errors, adapter)) ?? step;
     }
-    if (steps.every((step, index) => step === plan.steps[index])) throw toError(error.refusals);
+    if (steps.every((step, index) => step === plan.steps[index])) throw toError(error.rejections);
     return writeBatch(adapter, { ...plan, steps }, toError);
   }
 }
@@ -108,8 +108,10 @@ export async function deleteMany(
 ): Promise<void> {
   const selected = await selectObjects(context, bulk, adapter);
   const steps: readonly DeletePlan[] = selected.conditions.map((where) => planDelete(context, where));
-  await writeBatch(adapter, { kind: 'batch', steps, skipsMissing: selected.keys === undefined }, (refusals) =>
-    selectionErrors(refusals, selected),
+  await writeBatch(
+    adapter,
+    { kind: 'batch', steps, skipsMissing: selected.keys === undefined },
+    (rejections) => selectionErrors(rejections, selected),
   );
 }
 

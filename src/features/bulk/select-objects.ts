@@ -103,7 +103,7 @@ export async function selectObjects(
   const keysParameter = parameterName(KEYS_PARAMETER, resource);
   const filters = selectParameters(
     parameters,
-    (name) => name !== keysParameter && !fieldSelectionParameters(resource.shape).includes(name),
+    (name) => name !== keysParameter && !fieldSelectionParameters(resource.fieldSelection).includes(name),
   );
   const keysText = parameters.get(keysParameter);
   if (parameterValues(keysParameter, parameters).length > 1)
@@ -146,8 +146,8 @@ async function planFilters(context: RestContext, parameters: ReadonlyMap<string,
   const access = await context.access.authorize(route.resource, 'GET');
   const fork = context.fork({
     resource: restrictFields(route.resource, access),
-    scope: conjunction([context.scope, access.rows]),
-    shape: undefined,
+    scope: conjunction([context.scope, access.grantCondition]),
+    fieldSelection: undefined,
     queryAccess: undefined,
   });
   // A list ignores parameters that its caller may not filter by; here that would select more than intended.
@@ -193,13 +193,13 @@ function parseKeyList(text: string, { resource }: RestContext, bulk: Bulk): read
 
 /** Reports an error of the one body once: that of the first row. */
 export function selectionErrors(
-  refusals: ReadonlyMap<number, BulkStepError>,
+  rejections: ReadonlyMap<number, BulkStepError>,
   { keys, keysParameter }: SelectedObjects,
 ): InvalidInput {
-  const gone = [...refusals].flatMap(([index, refusal]) =>
-    refusal === 'missing' ? [keys?.[index] ?? []] : [],
+  const gone = [...rejections].flatMap(([index, rejection]) =>
+    rejection === 'missing' ? [keys?.[index] ?? []] : [],
   );
   if (gone.length > 0) return InvalidInput.of(keysParameter, ...gone.map((key) => noSuchKey(keyText(key))));
-  const [first] = [...refusals.values()].filter((refusal) => refusal !== 'missing');
+  const [first] = [...rejections.values()].filter((rejection) => rejection !== 'missing');
   return new InvalidInput(first ?? emptyFieldErrors());
 }

@@ -90,13 +90,13 @@ export class Preconditions {
   /** Throws 404, or the error of the precondition. `where` selects the object. */
   async assertMet({ resource, precondition }: RestContext, where: Condition): Promise<void> {
     if (!(await this.adapter.exists({ resource, where, forWriting: true }))) throw new NotFound();
-    if (precondition && !(await this.isMet(precondition, resource, where))) throw precondition.refusal();
+    if (precondition && !(await this.isMet(precondition, resource, where))) throw precondition.rejection();
   }
 
   /** The reason why nothing was written: without a precondition, the object does not exist. */
   async explainFailure({ resource, precondition }: RestContext, where: Condition): Promise<Error> {
     return precondition && (await this.adapter.exists({ resource, where, forWriting: true }))
-      ? precondition.refusal()
+      ? precondition.rejection()
       : new NotFound();
   }
 
@@ -146,7 +146,7 @@ function matching(name: 'If-Match' | 'If-None-Match', text: string, object: Writ
   if (tags === undefined)
     return neverMet(() => new MalformedRequest(`The ${name} header is no list of entity tags: "…", or *.`));
   const wanted = name === 'If-Match';
-  if (tags === 'any') return wanted ? { where: ALWAYS, refusal: failed } : neverMet(failed);
+  if (tags === 'any') return wanted ? { where: ALWAYS, rejection: failed } : neverMet(failed);
   return wanted
     ? matchAny(
         tags.filter(({ weak }) => !weak),
@@ -156,13 +156,13 @@ function matching(name: 'If-Match' | 'If-None-Match', text: string, object: Writ
 }
 
 function matchAny(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
-  if (view.versioned) return { where: hasVersion(tags, view), refusal: failed };
+  if (view.versioned) return { where: hasVersion(tags, view), rejection: failed };
   const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
   return states.size === 0 ? neverMet(failed) : expecting(view, (row) => states.has(stateOf(row)));
 }
 
 function matchNone(tags: readonly EntityTag[], { view, stateOf }: WrittenObject): Precondition {
-  if (view.versioned) return { where: { kind: 'not', condition: hasVersion(tags, view) }, refusal: failed };
+  if (view.versioned) return { where: { kind: 'not', condition: hasVersion(tags, view) }, rejection: failed };
   const states = new Set(tags.map(({ opaque }) => etagIn(opaque)));
   return expecting(view, (row) => !states.has(stateOf(row)));
 }
@@ -176,7 +176,12 @@ function hasVersion(tags: readonly EntityTag[], view: ObjectView): Condition {
   if (!version || value === undefined) return NEVER;
   return more.length === 0
     ? equals(version, value)
-    : { kind: 'compare', operand: { hops: [], column: version }, lookup: 'in', value: [...new Set(values)] };
+    : {
+        kind: 'compare',
+        operand: { joinPath: [], column: version },
+        lookup: 'in',
+        value: [...new Set(values)],
+      };
 }
 
 /** A version outside of the range of its column matches no row: the database would reject it. */
@@ -199,8 +204,8 @@ function unmodifiedSince(
   const value = canonicalInstant(isSettled ? date + 1000 : date, modified);
   return [
     {
-      where: { kind: 'compare', operand: { hops: [], column: modified }, lookup: 'lt', value },
-      refusal: failed,
+      where: { kind: 'compare', operand: { joinPath: [], column: modified }, lookup: 'lt', value },
+      rejection: failed,
     },
   ];
 }
@@ -214,12 +219,12 @@ function failed(): PreconditionFailed {
   return new PreconditionFailed();
 }
 
-function neverMet(refusal: Precondition['refusal']): Precondition {
-  return { where: NEVER, refusal };
+function neverMet(rejection: Precondition['rejection']): Precondition {
+  return { where: NEVER, rejection };
 }
 
 function expecting({ resource }: ObjectView, holds: (row: Row) => boolean): Precondition {
-  return { where: ALWAYS, refusal: failed, expected: { resource, holds } };
+  return { where: ALWAYS, rejection: failed, expected: { resource, holds } };
 }
 
 /** The first precondition that cannot be met determines the error. */
@@ -227,8 +232,8 @@ function combinePreconditions(preconditions: readonly Precondition[], { view }: 
   const expected = preconditions.flatMap((each) => each.expected ?? []);
   return {
     where: conjunction(preconditions.map(({ where }) => where)),
-    refusal:
-      (preconditions.find(({ where }) => where.kind === 'never') ?? preconditions[0])?.refusal ?? failed,
+    rejection:
+      (preconditions.find(({ where }) => where.kind === 'never') ?? preconditions[0])?.rejection ?? failed,
     ...(expected.length === 0
       ? {}
       : {

@@ -36,7 +36,7 @@ export function addValidators(adapter: DataAdapter): Stage {
     const { result } = context;
     const row = result?.row;
     // A field selection, or another format than JSON, has no entity tag of its own.
-    if (!row || context.shape || context.renderer) return undefined;
+    if (!row || context.fieldSelection || context.renderer) return undefined;
     return mapMaybe(viewToRead(context), (view) => {
       if (!showSameFields(context.resource, view.resource)) return;
       const { value } = result;

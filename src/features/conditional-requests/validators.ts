@@ -111,7 +111,7 @@ export async function viewToRead({
   const view = read && (await grantRelatedKeys(restrictFields(model, read), access, 'GET'));
   return !view || showSameFields(resource, view)
     ? { resource, rows: ALWAYS }
-    : { resource: view, rows: read.rows };
+    : { resource: view, rows: read.grantCondition };
 }
 
 /**

@@ -43,21 +43,22 @@ async function selectCounts(
   names: readonly string[],
   selector: FieldSelector,
 ): Promise<void> {
-  const { resource, shape } = context;
+  const { resource, fieldSelection } = context;
   const lists = await selector.countedLists(context, names);
   const plain = context.fork();
   const at = resource.fields.filter(({ readable }) => readable).length;
   context.selectedFrom ??= resource;
   context.resource = withCounts(resource, lists);
-  context.shape = {
-    view: shape?.view ?? resource,
+  context.fieldSelection = {
+    view: fieldSelection?.view ?? resource,
     expands: true,
-    expanded: (rows, transaction) => (shape ? shape.expanded(rows, transaction) : Promise.resolve(rows)),
+    expanded: (rows, transaction) =>
+      fieldSelection ? fieldSelection.expanded(rows, transaction) : Promise.resolve(rows),
     represent: (row) => {
       const body = represent(row, plain);
       return copyOf(body, { ...body, [COUNTS_MEMBER]: row.values[at] });
     },
-    expandedFields: shape?.expandedFields,
+    expandedFields: fieldSelection?.expandedFields,
   };
 }
 

@@ -20,7 +20,7 @@ export interface Expansion {
   readonly field: string;
   /** True for a list of objects, false for one. */
   readonly many: boolean;
-  /** near: columns of the row; far: columns of the related row. */
+  /** localColumn: columns of the row; referencedColumn: columns of the related row. */
   readonly on: readonly ColumnPair[];
   readonly where: Condition;
   readonly order: readonly OrderTerm[];

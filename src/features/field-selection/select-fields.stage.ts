@@ -70,8 +70,8 @@ const CHOICE_KINDS = ['only', 'omit'] as const satisfies readonly (keyof Choice)
  */
 export function selectFields(selector: FieldSelector, isReading: boolean): Stage {
   return (context) => {
-    const rules = context.resource.shape;
-    return rules && !context.shape ? selector.select(context, rules, isReading) : undefined;
+    const rules = context.resource.fieldSelection;
+    return rules && !context.fieldSelection ? selector.select(context, rules, isReading) : undefined;
   };
 }
 
@@ -110,7 +110,7 @@ export class FieldSelector {
       context.selectedFrom = resource;
       context.resource = shape.resource;
     }
-    context.shape = toResponseShape(shape, expander, chooseFields(resource, choice));
+    context.fieldSelection = toResponseShape(shape, expander, chooseFields(resource, choice));
   }
 
   /** The lists of these names that the caller may read, with the rows of each. A deleted object has none. */
@@ -127,7 +127,7 @@ export class FieldSelector {
       const access = await context.access.tryAuthorize(target, 'GET');
       if (!access) return [];
       const resource = await grantRelatedKeys(restrictFields(target, access), context.access, context.method);
-      const own = { within: access.rows, path: name, parameters: NO_PARAMETERS.parameters };
+      const own = { within: access.grantCondition, path: name, parameters: NO_PARAMETERS.parameters };
       const { where } = await this.nestedList(resource, own, context);
       return [{ name, resource, on: joiningPairs(relation), where }];
     });
@@ -213,8 +213,8 @@ export class FieldSelector {
     if (limit !== undefined && context.renderer?.mediaType === CSV_MEDIA_TYPE)
       throw InvalidInput.of(parameters.limitName(path), CUT_IN_CSV);
     const { where, order } = many
-      ? await this.nestedList(resource, { within: access.rows, path, ...own }, context)
-      : { where: access.rows, order: [] };
+      ? await this.nestedList(resource, { within: access.grantCondition, path, ...own }, context)
+      : { where: access.grantCondition, order: [] };
     return {
       field: field.name,
       many,
@@ -239,7 +239,7 @@ export class FieldSelector {
       parentCheck: undefined,
       queryAccess: undefined,
       selectedFrom: undefined,
-      shape: undefined,
+      fieldSelection: undefined,
       expandedIn: context.resource,
       deferredChecks: [],
       input: withParameters(context.input, parameters),

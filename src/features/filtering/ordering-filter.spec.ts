@@ -6,7 +6,7 @@ import { parseOrdering } from './ordering-filter.js';
 const LONG = 200_000;
 
 function operand(id: string): Operand {
-  return { hops: [], column: { id, path: id, type: { kind: 'string', trim: true }, nullable: false } };
+  return { joinPath: [], column: { id, path: id, type: { kind: 'string', trim: true }, nullable: false } };
 }
 
 const FIELDS: ReadonlyMap<string, OrderingField> = new Map<string, OrderingField>([

@@ -42,7 +42,7 @@ export function groupByRelation(placed: readonly PlacedCondition[], depth = 0): 
       conditions.push(each.condition);
       continue;
     }
-    const name = JSON.stringify([...step.hops, step.relation].map((relation) => relation.name));
+    const name = JSON.stringify([...step.joinPath, step.relation].map((relation) => relation.name));
     const group = groups.get(name) ?? { step, placed: [] };
     groups.set(name, group);
     group.placed.push(each);
@@ -78,19 +78,19 @@ export function joinOutcomes(
 
 /** At least one related row that the caller may see matches. */
 function existsCondition(
-  { hops, relation, near, rows = ALWAYS, through }: ExistsStep,
+  { joinPath, relation, pathGrants, grantCondition = ALWAYS, through }: ExistsStep,
   condition: Condition,
 ): Condition {
-  const inner = conjunction([rows, condition]);
+  const inner = conjunction([grantCondition, condition]);
   if (inner.kind === 'never') return inner;
   const related: Condition = {
     kind: 'related',
-    hops,
+    joinPath,
     relation,
     condition: inner,
     ...(through ? { through } : {}),
   };
-  return near ? conjunction([near, related]) : related;
+  return pathGrants ? conjunction([pathGrants, related]) : related;
 }
 
 /** True if the last relation leads to no row that the caller may see, or (`some`) to at least one. */
@@ -241,13 +241,13 @@ function withinVisible(compared: Condition, visible: Condition): Condition {
 /** Applies `withinVisible` to each comparison in the condition of a custom filter. */
 function eachWithinVisible(
   condition: Condition,
-  visible: (hops: readonly Relation[]) => Condition,
+  visible: (joinPath: readonly Relation[]) => Condition,
 ): Condition {
   return mapComparisons(condition, (each) =>
     each.kind === 'related'
       ? // A filter over to-many relations exists only if the caller may see all related rows.
-        conjunction([each, visible(each.hops)])
-      : withinVisible(each, visible(each.operand.hops)),
+        conjunction([each, visible(each.joinPath)])
+      : withinVisible(each, visible(each.operand.joinPath)),
   );
 }
 

@@ -243,11 +243,11 @@ function defaultOrder(resource: ResourceSchema): readonly OrderTerm[] {
 
 /** The key breaks ties, in the direction of the last term, so that the order is total and one index can serve it (contract 4.11). */
 function totalOrder(order: readonly OrderTerm[], resource: ResourceSchema): readonly OrderTerm[] {
-  const plain = order.flatMap(({ operand: { hops, column, present } }) =>
-    hops.length === 0 && !present ? [column.id] : [],
+  const plain = order.flatMap(({ operand: { joinPath, column, present } }) =>
+    joinPath.length === 0 && !present ? [column.id] : [],
   );
   const rest = ownKey(resource.key).filter(
-    ({ hops, column }) => hops.length > 0 || !plain.includes(column.id),
+    ({ joinPath, column }) => joinPath.length > 0 || !plain.includes(column.id),
   );
   const descending = order.at(-1)?.descending === true;
   return [...order, ...rest.map((operand) => ({ operand, descending }))];

@@ -131,7 +131,7 @@ function byRelations(fields: readonly SearchField[]): readonly SearchFields[] {
   if (known) return known;
   const groups = new Map<string, [SearchField, ...SearchField[]]>();
   for (const [index, field] of fields.entries()) {
-    const names = field.some.map(({ hops, relation }) => [...hops, relation].map(({ name }) => name));
+    const names = field.some.map(({ joinPath, relation }) => [...joinPath, relation].map(({ name }) => name));
     const key = names.length === 0 ? String(index) : JSON.stringify(names);
     const group = groups.get(key);
     if (group) group.push(field);

@@ -136,7 +136,7 @@ export type WriteRows = (
 export interface Creation {
   readonly write: WriteRows;
   /** Represents the rows inside of their transaction. */
-  readonly answer?: CompletedRows | undefined;
+  readonly completed?: CompletedRows | undefined;
   /** The view in which the caller reads rows that an upsert has changed. */
   readonly changed?: RestContext | undefined;
 }
@@ -175,13 +175,13 @@ export class IdempotentWrites {
   /** Throws 400, 409 and 422 beside the errors of `write`; 403 if the caller may no longer read those rows. */
   async runOnce(context: RestContext, creation: Creation): Promise<CreatedRows> {
     const { idempotency } = context;
-    const { write, answer, changed } = creation;
-    if (!idempotency) return { rows: await write(context, answer), replayed: false };
+    const { write, completed, changed } = creation;
+    if (!idempotency) return { rows: await write(context, completed), replayed: false };
     // Errors of the body come before those of the key.
     if (!idempotency.ignoresBody) await context.items();
     const views = { created: context, changed: changed ?? context };
     const key = idempotency.key();
-    if (key === undefined) return { rows: await write(context, answer), replayed: false };
+    if (key === undefined) return { rows: await write(context, completed), replayed: false };
     const outcome = await this.store.claim(await idempotency.claim(key));
     switch (outcome.kind) {
       case 'claimed':
@@ -197,7 +197,7 @@ export class IdempotentWrites {
     }
   }
 
-  private async write(claim: Claim, views: Views, { write, answer }: Creation): Promise<readonly Row[]> {
+  private async write(claim: Claim, views: Views, { write, completed }: Creation): Promise<readonly Row[]> {
     let stored: readonly ResponseRow[] | undefined;
     // The stored representation is returned, even if the serializer would return another one each time.
     const answered = (rows: readonly Row[]): readonly Row[] =>
@@ -207,7 +207,7 @@ export class IdempotentWrites {
         stored = rows.map((row) => toResponseRow(row, viewContext(row, views)));
         if (!(await this.store.complete(claim, writeJson(stored), transaction)))
           throw new IdempotencyKeyConflict();
-        await answer?.(answered(rows), transaction);
+        await completed?.(answered(rows), transaction);
       });
       // Without rows there is nothing to store.
       if (!stored) await this.store.release(claim);
@@ -286,7 +286,7 @@ function viewContext({ changed }: Pick<Row, 'changed'>, views: Views): RestConte
 function toResponseRow(row: Row, context: RestContext): ResponseRow {
   const readable = context.resource.fields.filter(({ readable }) => readable);
   return {
-    value: represent(row, context.fork({ shape: undefined })),
+    value: represent(row, context.fork({ fieldSelection: undefined })),
     key: row.key,
     ...(row.identity ? { identity: row.identity } : {}),
     ...(row.changed === true ? { changed: true } : {}),
@@ -315,7 +315,7 @@ function valueOfColumn(id: string, { fields }: Resource, values: ResponseRow['va
     const value = values[field.name] as Json | undefined;
     if (field.kind === 'column' && field.column.id === id) return value;
     const [pair, ...more] = field.kind === 'to-one' ? field.relation.on : [];
-    if (pair?.near.id === id && more.length === 0 && field.kind === 'to-one' && field.relation.byKey)
+    if (pair?.localColumn.id === id && more.length === 0 && field.kind === 'to-one' && field.relation.byKey)
       return value;
   }
   return undefined;

@@ -100,14 +100,14 @@ class LabelReader {
     );
   }
 
-  private expansionOf({ name, relation, rows, label, view }: RepresentedLabel): Expansion {
+  private expansionOf({ name, relation, grantCondition, label, view }: RepresentedLabel): Expansion {
     // A serializer of the application may need every field.
     const resource = hasDefaultRepresentation(view) ? selectLabelFields(view, label) : view;
     return {
       field: name,
       many: false,
       on: relation.on,
-      where: rows,
+      where: grantCondition,
       order: [],
       path: name,
       nested: {
@@ -167,7 +167,7 @@ export function addLabels({ labelsParameter }: Resource, adapter: DataAdapter): 
 }
 
 async function selectLabels(context: RestContext, adapter: DataAdapter): Promise<void> {
-  const { resource, access, shape } = context;
+  const { resource, access, fieldSelection } = context;
   const stored: RelatedLabel[] = [];
   const represented: RepresentedLabel[] = [];
   for (const labelled of labelledFields(resource)) {
@@ -180,12 +180,12 @@ async function selectLabels(context: RestContext, adapter: DataAdapter): Promise
   const plain = context.fork();
   const reader = new LabelReader(represented, context, adapter);
   context.resource = withLabels(resource, stored);
-  context.shape = {
-    view: shape?.view ?? resource,
+  context.fieldSelection = {
+    view: fieldSelection?.view ?? resource,
     expands: true,
-    expanded: async (rows) => reader.addTo(shape ? await shape.expanded(rows) : rows),
+    expanded: async (rows) => reader.addTo(fieldSelection ? await fieldSelection.expanded(rows) : rows),
     represent: (row) => representLabelled(row, plain),
-    expandedFields: shape?.expandedFields,
+    expandedFields: fieldSelection?.expandedFields,
   };
 }
 
@@ -199,11 +199,11 @@ export async function findLabel(
 ): Promise<(RelatedLabel & { readonly view?: Resource }) | undefined> {
   const granted = await access.tryAuthorize(target, 'GET');
   if (!granted) return undefined;
-  const { rows } = granted;
+  const { grantCondition } = granted;
   const view = restrictFields(target, granted);
   return mayReadLabel(view)
-    ? { name, relation, label, rows, view }
-    : { name, relation, label: labelByKey(target), rows };
+    ? { name, relation, label, grantCondition, view }
+    : { name, relation, label: labelByKey(target), grantCondition };
 }
 
 /** Whether a view has a label, and all of its fields. */

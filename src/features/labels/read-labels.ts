@@ -36,7 +36,7 @@ export async function readLabels(
   const labels = new Map<string, string>();
   const found = keys.length === 0 ? undefined : await findLabel(field, context.access);
   if (!found) return labels;
-  const { label, rows, view } = found;
+  const { label, grantCondition, view } = found;
   // A serializer of the application may need every field.
   const resource =
     view && hasDefaultRepresentation(view) ? selectLabelFields(view, label) : (view ?? field.target);
@@ -53,7 +53,7 @@ export async function readLabels(
       : formatLabel(label, row.key);
   const order = ownKey(resource.key).map((operand) => ({ operand, descending: false }));
   const read = async (part: readonly (readonly Json[])[]): Promise<void> => {
-    const where = conjunction([rows, keysCondition(resource.key, part)]);
+    const where = conjunction([grantCondition, keysCondition(resource.key, part)]);
     const plan = { kind: 'list', resource, where, order, requester, uncacheable: true } as const;
     for await (const page of adapter.read(plan, 'rows'))
       for (const row of page) labels.set(keyText(row.key), labelOf(row) ?? '');
@@ -66,7 +66,7 @@ function keysCondition({ columns }: Key, keys: readonly (readonly Json[])[]): Co
   const [column, ...others] = columns;
   if (column && others.length === 0) {
     const value = keys.map(([each]) => each ?? null);
-    return { kind: 'compare', operand: { hops: [], column }, lookup: 'in', value, asKey: true };
+    return { kind: 'compare', operand: { joinPath: [], column }, lookup: 'in', value, asKey: true };
   }
   return disjunction(
     keys.map((key) => conjunction(columns.map((each, index) => equalsAsKey(each, key[index] ?? null)))),

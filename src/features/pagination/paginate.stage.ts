@@ -82,12 +82,13 @@ function planRequestedPage(
   pagination: Pagination,
   { adapter, readsPreferences }: PageServices,
 ): MaybePromise<PageToRead> {
-  const { list, route, exchange, rows } = context;
-  if (!list || !exchange) throw new Error(`A page of ${route.resource.label} is read before it is planned.`);
+  const { list, route, exchange, grantCondition } = context;
+  if (!list || !exchange)
+    throw new Error(`A page of ${route.resource.className} is read before it is planned.`);
   let place: string | undefined;
   // Only cursors need it.
   const placeOf = (): string => (place ??= listIdentity(list, context));
-  const isOpen = rows.kind === 'always' && !route.parent;
+  const isOpen = grantCondition.kind === 'always' && !route.parent;
   const preferredCount = readsPreferences ? countPreference(exchange.header('prefer')) : undefined;
   return mapMaybe(context.parameters(), (parameters) => {
     const query: PageQuery = {
@@ -142,12 +143,12 @@ function placePage(
 }
 
 async function readRows(
-  { shape }: RestContext,
+  { fieldSelection }: RestContext,
   plan: PagePlan,
   adapter: DataAdapter,
 ): Promise<PageOf<readonly Row[]>> {
   const page = await adapter.read(plan, 'rows');
-  return shape ? { ...page, rows: await shape.expanded(page.rows) } : page;
+  return fieldSelection ? { ...page, rows: await fieldSelection.expanded(page.rows) } : page;
 }
 
 async function readExpanded(
@@ -293,8 +294,8 @@ function listIdentity(
   { resource, order }: ListPlan,
   { base, route: { parent, relation }, keys: { key } }: Pick<RestContext, 'base' | 'route' | 'keys'>,
 ): string {
-  const terms = order.map(({ operand: { hops, column, present }, ...rest }) => [
-    hops.map(({ name }) => name),
+  const terms = order.map(({ operand: { joinPath, column, present }, ...rest }) => [
+    joinPath.map(({ name }) => name),
     columnKey(column),
     column.type.kind,
     rest,

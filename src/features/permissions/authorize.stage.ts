@@ -90,9 +90,9 @@ export function authorizeMethod(
       : granted;
   return mapMaybe(all, (grant) => {
     context.access = access;
-    context.rows = grant.rows;
+    context.grantCondition = grant.grantCondition;
     // For a nested URL, `resolveParent` restricts it further.
-    context.scope = grant.rows;
+    context.scope = grant.grantCondition;
     context.isReading = isReading(method);
     context.isAggregate = operation !== undefined;
     return mapMaybe(grantRelatedKeys(restrictFields(resource, grant), access, method), (view) => {
@@ -215,7 +215,7 @@ export class CallerAccess implements AccessControl {
     return mapMaybe(granted, (access) =>
       mapMaybe(grantRelatedKeys(restrictFields(resourceOf(resource), access), this, method), (view) => ({
         resource: view,
-        rows: access.rows,
+        grantCondition: access.grantCondition,
       })),
     );
   }
@@ -282,10 +282,10 @@ function modelOf(resource: ResourceSchema): Resource {
   return resourceOf(resource.deleted?.of ?? resource);
 }
 
-const UNRESTRICTED: Access = { rows: ALWAYS, readable: 'all', writable: 'all' };
+const UNRESTRICTED: Access = { grantCondition: ALWAYS, readable: 'all', writable: 'all' };
 
 function accessOf({ rows, readable, writable }: Grant, resource: ResourceSchema): Access {
-  return { rows: resolveRows(rows, resource), readable, writable };
+  return { grantCondition: resolveRows(rows, resource), readable, writable };
 }
 
 function resolveRows(rows: Grant['rows'], resource: ResourceSchema): Condition {

@@ -76,7 +76,7 @@ function anyGrant(decisions: readonly (Grant | Denial)[]): Grant | Denial {
   const grants = decisions.filter((decision) => decision.kind === 'grant');
   if (grants.length === 0)
     return decisions.length > 0 &&
-      decisions.every((decision) => decision.kind === 'refusal' && decision.reason === 'hidden')
+      decisions.every((decision) => decision.kind === 'denial' && decision.reason === 'hidden')
       ? hide()
       : deny();
   const unrestricted = grants.filter(({ rows }) => rows === 'all');
@@ -99,7 +99,7 @@ function anyGrant(decisions: readonly (Grant | Denial)[]): Grant | Denial {
 }
 
 function negateDecision(decision: Grant | Denial): Grant | Denial {
-  if (decision.kind === 'refusal') return allow();
+  if (decision.kind === 'denial') return allow();
   return decision.rows === 'all' ? deny() : allow({ rows: { kind: 'not', filter: decision.rows } });
 }
 
@@ -181,7 +181,7 @@ function toVisibleRows(decision: Grant | Denial, { refusalsHide }: RefusalRules)
   switch (decision.kind) {
     case 'grant':
       return (decision.rows as unknown) === undefined ? HIDES_ALL : { denies: false, rows: decision.rows };
-    case 'refusal':
+    case 'denial':
       return decision.reason === 'hidden' || (decision.hides ?? refusalsHide) !== 'nothing'
         ? HIDES_ALL
         : { denies: true, rows: undefined };

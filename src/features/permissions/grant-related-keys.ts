@@ -56,7 +56,7 @@ function createOpenView(view: Resource, method: string): Resource {
   return createView(view, new Map(grants.map((each) => [each.field.name, each])), isReading(method));
 }
 
-const EVERYTHING: Access = { rows: ALWAYS, readable: 'all', writable: 'all' };
+const EVERYTHING: Access = { grantCondition: ALWAYS, readable: 'all', writable: 'all' };
 
 /** Whether the permissions of all pairs and related objects allow everything. */
 function isOpenToAll({ fields }: Resource): boolean {
@@ -118,7 +118,7 @@ function createView(view: Resource, grants: ReadonlyMap<string, FieldGrants>, re
     fields,
     fieldsByName: new Map(fields.map((field) => [field.name, field])),
     // The statements of views by the rows of one caller are cached apart.
-    ...([...grants.values()].every(({ views, objects }) => isOpen(views?.rows) && isOpen(objects))
+    ...([...grants.values()].every(({ views, objects }) => isOpen(views?.grantCondition) && isOpen(objects))
       ? {}
       : { isClientSelected: true }),
   });
@@ -150,12 +150,12 @@ function grantField(
   const seen: Condition =
     isOpen(objects) && !field.hidesObjects
       ? ALWAYS
-      : { kind: 'related', hops: [], relation: field.other, condition: objects };
+      : { kind: 'related', joinPath: [], relation: field.other, condition: objects };
   return {
     ...own,
     granted: {
-      viewed: views.rows,
-      shown: conjunction([views.rows, seen]),
+      viewed: views.grantCondition,
+      shown: conjunction([views.grantCondition, seen]),
       objects,
       creates: creates && pairAccess(field, creates),
       deletes: deletes && pairAccess(field, deletes),
@@ -165,12 +165,15 @@ function grantField(
 }
 
 function pairAccess({ relation }: KeysField, access: Access): PairAccess {
-  return { resource: restrictFields(resourceOf(relation.through.resource), access), rows: access.rows };
+  return {
+    resource: restrictFields(resourceOf(relation.through.resource), access),
+    grantCondition: access.grantCondition,
+  };
 }
 
 function textOf({ field, views, objects, creates, deletes }: FieldGrants): unknown {
   const texts = [views, creates, deletes].map(
-    (access) => access && [access.rows, fieldSetKey(access.readable), fieldSetKey(access.writable)],
+    (access) => access && [access.grantCondition, fieldSetKey(access.readable), fieldSetKey(access.writable)],
   );
   return JSON.parse(JSON.stringify([field.name, objects, ...texts], nameParts)) as unknown;
 }
@@ -181,5 +184,5 @@ function nameParts(key: string, value: unknown): unknown {
   const name = (each: unknown): unknown => (each as { readonly name?: string }).name;
   if (key === 'column') return (value as { readonly id: string }).id;
   if (key === 'relation') return name(value);
-  return key === 'hops' && Array.isArray(value) ? value.map(name) : value;
+  return key === 'joinPath' && Array.isArray(value) ? value.map(name) : value;
 }

@@ -52,13 +52,13 @@ function createView(resource: Resource, readable: FieldSet, writable: FieldSet):
     resource.fields.filter((field) => !has(readable, field.name)).flatMap(fieldColumns),
   );
   const isOpen = (operand: Operand): boolean => {
-    const [first] = operand.hops;
+    const [first] = operand.joinPath;
     // A document is one text: whoever may not read a part of it does not search it.
     if (operand.document) return operand.document.columns.every(({ id }) => !unreadable.has(id));
     return first ? has(readable, topOf(first)) : !unreadable.has(operand.column.id);
   };
   const isOpenPath = ({ some: [step], operands }: QueriedPath): boolean =>
-    step ? has(readable, topOf(step.hops[0] ?? step.relation)) : operands.every(isOpen);
+    step ? has(readable, topOf(step.joinPath[0] ?? step.relation)) : operands.every(isOpen);
   return Object.freeze({
     ...resource,
     fields,

@@ -32,15 +32,15 @@ function findTargets(resource: ResourceSchema): readonly ResourceSchema[] {
   const steps = [...paths, ...resource.searchFields].flatMap(({ some }) => some);
   return [
     ...new Set([
-      ...operands.flatMap(({ hops }) => hops.map((hop) => hop.target)),
+      ...operands.flatMap(({ joinPath }) => joinPath.map((hop) => hop.target)),
       ...steps.flatMap(targetsOfStep),
     ]),
   ];
 }
 
-function targetsOfStep({ hops, relation }: ExistsStep): readonly ResourceSchema[] {
+function targetsOfStep({ joinPath, relation }: ExistsStep): readonly ResourceSchema[] {
   return [
-    ...hops.map((hop) => hop.target),
+    ...joinPath.map((hop) => hop.target),
     relation.target,
     ...(relation.kind === 'many-to-many' ? [relation.through.resource] : []),
   ];
@@ -55,7 +55,11 @@ type QueryAccess = ReadonlyMap<ResourceSchema, Access | undefined>;
  * would disclose them, and is removed.
  */
 export function restrictQueries(resource: Resource, accesses: QueryAccess): Resource {
-  if ([...accesses.values()].every((access) => access?.rows.kind === 'always' && access.readable === 'all'))
+  if (
+    [...accesses.values()].every(
+      (access) => access?.grantCondition.kind === 'always' && access.readable === 'all',
+    )
+  )
     return resource;
   const within = (operand: Operand): Condition | undefined => conditionOver(operand, accesses);
   return Object.freeze({
@@ -73,7 +77,7 @@ export function restrictQueries(resource: Resource, accesses: QueryAccess): Reso
       ),
     ),
     ordering: resource.ordering.filter(
-      ({ operand }) => operand.hops.length === 0 || within(operand)?.kind === 'always',
+      ({ operand }) => operand.joinPath.length === 0 || within(operand)?.kind === 'always',
     ),
   });
 }
@@ -91,23 +95,25 @@ function restrictedTerm(
   // The condition of a custom filter on related rows cannot be restricted: the filter is removed if some of them are hidden.
   // Relations after a to-many relation cannot be either: `within` is a condition of the row itself.
   return paths.every(
-    ({ some, within: far }) => some.length === 0 || (some.every(isUnrestricted) && far.kind === 'always'),
+    ({ some, within }) => some.length === 0 || (some.every(isUnrestricted) && within.kind === 'always'),
   )
-    ? [[name, { ...term, visible: (hops) => visibleOver(hops, accesses) }]]
+    ? [[name, { ...term, visible: (joinPath) => visibleOver(joinPath, accesses) }]]
     : [];
 }
 
 /** The rows over these relations that the caller may see; all rows of models that the filter does not declare. */
-function visibleOver(hops: readonly Relation[], accesses: QueryAccess): Condition {
+function visibleOver(joinPath: readonly Relation[], accesses: QueryAccess): Condition {
   return conjunction(
-    hops.map(({ target }, index) =>
-      prefixHops(hops.slice(0, index + 1), accesses.get(target)?.rows ?? ALWAYS),
+    joinPath.map(({ target }, index) =>
+      prefixPath(joinPath.slice(0, index + 1), accesses.get(target)?.grantCondition ?? ALWAYS),
     ),
   );
 }
 
-function isUnrestricted({ near, rows, through }: ExistsStep): boolean {
-  return [near, rows, through].every((condition) => condition === undefined || condition.kind === 'always');
+function isUnrestricted({ pathGrants, grantCondition, through }: ExistsStep): boolean {
+  return [pathGrants, grantCondition, through].every(
+    (condition) => condition === undefined || condition.kind === 'always',
+  );
 }
 
 interface RestrictedPath {
@@ -135,56 +141,73 @@ function isNextReadable(
 ): boolean {
   const access = accesses.get(target);
   if (!access) return false;
-  if ('relation' in next) return has(access.readable, topOf(next.hops[0] ?? next.relation));
-  return next.every(({ hops: [first], column }) =>
+  if ('relation' in next) return has(access.readable, topOf(next.joinPath[0] ?? next.relation));
+  return next.every(({ joinPath: [first], column }) =>
     first ? has(access.readable, topOf(first)) : isReadable(column.id, target, access.readable),
   );
 }
 
-function restrictedStep({ hops, relation }: ExistsStep, accesses: QueryAccess): ExistsStep | undefined {
-  const near = conditionOverHops(hops, (access) => has(access.readable, topOf(relation)), accesses);
+function restrictedStep({ joinPath, relation }: ExistsStep, accesses: QueryAccess): ExistsStep | undefined {
+  const pathGrants = conditionAlongPath(
+    joinPath,
+    (access) => has(access.readable, topOf(relation)),
+    accesses,
+  );
   const access = accesses.get(relation.target);
-  if (!near || !access) return undefined;
-  if (relation.kind !== 'many-to-many') return { hops, relation, near, rows: access.rows };
+  if (!pathGrants || !access) return undefined;
+  if (relation.kind !== 'many-to-many')
+    return { joinPath, relation, pathGrants, grantCondition: access.grantCondition };
   const { resource, other } = relation.through;
   const through = accesses.get(resource);
-  if (!through || !other.every(({ near: column }) => isReadable(column.id, resource, through.readable)))
+  if (
+    !through ||
+    !other.every(({ localColumn: column }) => isReadable(column.id, resource, through.readable))
+  )
     return undefined;
-  return { hops, relation, near, rows: access.rows, through: through.rows };
+  return {
+    joinPath,
+    relation,
+    pathGrants,
+    grantCondition: access.grantCondition,
+    through: through.grantCondition,
+  };
 }
 
 /** The related rows that may match; undefined if the operand may not be read. */
-function conditionOver({ hops, column }: Operand, accesses: QueryAccess): Condition | undefined {
-  return conditionOverHops(
-    hops,
+function conditionOver({ joinPath, column }: Operand, accesses: QueryAccess): Condition | undefined {
+  return conditionAlongPath(
+    joinPath,
     (access, target) => isReadable(column.id, target, access.readable),
     accesses,
   );
 }
 
 /** The rows at the end of these relations that the caller may see, as a condition on the row they begin at; undefined if a step may not be read. */
-export function conditionOverHops(
-  hops: readonly Relation[],
+export function conditionAlongPath(
+  joinPath: readonly Relation[],
   isLastReadable: (access: Access, target: ResourceSchema) => boolean,
   accesses: QueryAccess,
 ): Condition | undefined {
   const conditions: Condition[] = [];
-  for (const [index, hop] of hops.entries()) {
+  for (const [index, hop] of joinPath.entries()) {
     const access = accesses.get(hop.target);
     if (!access) return undefined;
-    const next = hops[index + 1];
+    const next = joinPath[index + 1];
     const readable = next ? has(access.readable, topOf(next)) : isLastReadable(access, hop.target);
     if (!readable) return undefined;
-    conditions.push(prefixHops(hops.slice(0, index + 1), access.rows));
+    conditions.push(prefixPath(joinPath.slice(0, index + 1), access.grantCondition));
   }
   return conjunction(conditions);
 }
 
-/** A condition of a related model, expressed on the model from which the hops start. */
-function prefixHops(hops: readonly Relation[], condition: Condition): Condition {
+/** A condition of a related model, expressed on the model from which the path starts. */
+function prefixPath(joinPath: readonly Relation[], condition: Condition): Condition {
   return mapComparisons(condition, (each) =>
     each.kind === 'related'
-      ? { ...each, hops: [...hops, ...each.hops] }
-      : { ...each, operand: { hops: [...hops, ...each.operand.hops], column: each.operand.column } },
+      ? { ...each, joinPath: [...joinPath, ...each.joinPath] }
+      : {
+          ...each,
+          operand: { joinPath: [...joinPath, ...each.operand.joinPath], column: each.operand.column },
+        },
   );
 }

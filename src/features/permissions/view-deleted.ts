@@ -63,7 +63,7 @@ export function intersectAccess(
 ): MaybePromise<Access> {
   return mapMaybe(one, (a) =>
     mapMaybe(other(), (b) => ({
-      rows: conjunction([a.rows, b.rows]),
+      grantCondition: conjunction([a.grantCondition, b.grantCondition]),
       readable: both(a.readable, b.readable),
       writable: both(a.writable, b.writable),
     })),

@@ -10,7 +10,7 @@ function outcome(accept: string | undefined): unknown {
     assertAcceptsJson(accept);
     return 'JSON';
   } catch (error) {
-    if (isRestException(error)) return error.answer;
+    if (isRestException(error)) return error.response;
     throw error;
   }
 }

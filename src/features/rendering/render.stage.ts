@@ -32,13 +32,17 @@ export const renderResult: Stage = (context) => {
   });
 };
 
-function describeRows({ resource, shape, result }: RestContext): Omit<RenderedRows, 'pages' | 'lines'> {
+function describeRows({
+  resource,
+  fieldSelection,
+  result,
+}: RestContext): Omit<RenderedRows, 'pages' | 'lines'> {
   return {
     model: resource.model,
-    ...(shape?.expandedFields && { expanded: shape.expandedFields() }),
+    ...(fieldSelection?.expandedFields && { expanded: fieldSelection.expandedFields() }),
     fields:
       result?.fields ??
-      (shape?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),
+      (fieldSelection?.view ?? resource).fields.filter(({ readable }) => readable).map(({ name }) => name),
   };
 }
 

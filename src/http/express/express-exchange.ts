@@ -160,8 +160,8 @@ class ExpressExchange implements ServerExchange {
     this.response.setHeader(name, value);
   }
 
-  send(answer: RestResponse, allow: string): MaybePromise<void> {
-    return writeResponse(this.response, answer, allow);
+  send(response: RestResponse, allow: string): MaybePromise<void> {
+    return writeResponse(this.response, response, allow);
   }
 }
 

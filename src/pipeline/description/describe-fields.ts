@@ -58,7 +58,7 @@ export function describeUrl(
 ): Pick<RouteDescription, 'name' | 'description' | 'renders' | 'parses'> {
   const kind = route.kind === 'object' || route.kind === 'through-object' ? 'Instance' : 'List';
   return {
-    name: `${route.resource.label} ${kind}`,
+    name: `${route.resource.className} ${kind}`,
     description: route.resource.description,
     renders: [JSON_MEDIA_TYPE, ...rendersOf(route)],
     parses: patchTypesOf(route),

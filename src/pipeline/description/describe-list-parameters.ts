@@ -101,15 +101,15 @@ function describeOrdering(parameter: string, resource: Resource): OrderingDescri
 
 function isIndexed(operands: readonly OrderTerm['operand'][]): boolean {
   const [operand, ...others] = operands;
-  return operand?.column.indexed === true && operand.hops.length === 0 && others.length === 0;
+  return operand?.column.indexed === true && operand.joinPath.length === 0 && others.length === 0;
 }
 
 function isSame(one: OrderTerm['operand'], other: OrderTerm['operand']): boolean {
   return (
     columnKey(one.column) === columnKey(other.column) &&
     !one.present === !other.present &&
-    one.hops.length === other.hops.length &&
-    one.hops.every((hop, index) => hop.name === other.hops[index]?.name)
+    one.joinPath.length === other.joinPath.length &&
+    one.joinPath.every((hop, index) => hop.name === other.joinPath[index]?.name)
   );
 }
 

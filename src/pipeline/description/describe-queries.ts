@@ -70,7 +70,7 @@ async function describeRelation(
 }
 
 function describeChildren({ verbs, relation }: NestedWrites, { fields }: Resource): ChildrenDescription {
-  const columns = new Set(relation.on.map(({ far }) => far.id));
+  const columns = new Set(relation.on.map(({ referencedColumn }) => referencedColumn.id));
   const given = fields.filter(
     (field) => field.readable && writtenColumns(field).some((id) => columns.has(id)),
   );
@@ -162,8 +162,11 @@ async function describeParent(
       each.readable &&
       each.relation.target === parent &&
       each.relation.on.length === relation.on.length &&
-      each.relation.on.every(({ near, far }) =>
-        relation.on.some((pair) => pair.near.id === far.id && pair.far.id === near.id),
+      each.relation.on.every(({ localColumn, referencedColumn }) =>
+        relation.on.some(
+          (pair) =>
+            pair.localColumn.id === referencedColumn.id && pair.referencedColumn.id === localColumn.id,
+        ),
       ),
   );
   if (!field) return {};
@@ -271,12 +274,12 @@ async function describeWrites(
 /** The parameters that select the fields, labels and format of a response. */
 function describeResponses(
   { operations }: Route,
-  { shape, labelsParameter, counts, renderers, ...resource }: Resource,
+  { fieldSelection, labelsParameter, counts, renderers, ...resource }: Resource,
   nested: readonly NestedDescription[],
 ): Pick<QueryDescription, 'shape' | 'with' | 'counts' | 'formats'> {
   if (!operations.has('GET')) return {};
   return {
-    ...(shape && { shape: describeShape(shape) }),
+    ...(fieldSelection && { shape: describeShape(fieldSelection) }),
     ...(labelsParameter !== undefined && { with: labelsParameter }),
     ...(counts && {
       counts: {

@@ -18,7 +18,7 @@ export const create: OperationDefinition = {
   method: 'POST',
   status: 201,
   operate: ({ resource }, services) => [
-    ...(resource.shape ? [selectFields(services.selector, false)] : []),
+    ...(resource.fieldSelection ? [selectFields(services.selector, false)] : []),
     ...rejectParameters(resource),
     resource.idempotency ? createOnce(services) : createRow(services.adapter),
   ],
@@ -39,9 +39,12 @@ function createOnce({ adapter, idempotentWrites }: PipelineServices): Stage {
   return async (context) => {
     const written = new WrittenRows(context);
     const write: WriteRows = async (read, completed) => [await insert(read, adapter, completed)];
-    const { rows, replayed } = await idempotentWrites.runOnce(context, { write, answer: written.completed });
+    const { rows, replayed } = await idempotentWrites.runOnce(context, {
+      write,
+      completed: written.completed,
+    });
     const [row] = rows;
-    if (!row) throw new Error(`No row of ${context.resource.label} was created.`);
+    if (!row) throw new Error(`No row of ${context.resource.className} was created.`);
     await setCreated(context, row, { written, isReplayed: replayed });
   };
 }

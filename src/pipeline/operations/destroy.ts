@@ -30,11 +30,11 @@ async function visibleToGet(
     context.method,
   );
   const row = await adapter.read(
-    { kind: 'retrieve', resource, where: conjunction([where, access.rows]), forWriting: true },
+    { kind: 'retrieve', resource, where: conjunction([where, access.grantCondition]), forWriting: true },
     'rows',
   );
   if (!row) return keyOnly(context);
-  const visible = represent(row, context.fork({ resource, shape: undefined }));
+  const visible = represent(row, context.fork({ resource, fieldSelection: undefined }));
   // Values of the application may have no JSON: nothing is written then.
   JSON.stringify(visible);
   return visible;

@@ -55,7 +55,7 @@ export function planListRows({ resource }: Route, { adapter, selector }: Pipelin
   return [
     ...authorizeQueries(resource),
     ...rejectDeletedRows(resource),
-    ...(resource.shape ? [selectFields(selector, true)] : []),
+    ...(resource.fieldSelection ? [selectFields(selector, true)] : []),
     ...addCounts(resource, selector),
     ...addLabels(resource, adapter),
     planRows,
@@ -65,8 +65,8 @@ export function planListRows({ resource }: Route, { adapter, selector }: Pipelin
 /** Reads all rows, whatever the pagination of the model. The statement includes the deferred checks. */
 export function openList(context: RestContext, adapter: DataAdapter): RowPages {
   const pages = adapter.read(takePlan(context), 'rows');
-  return context.shape && chooseForm(context) === 'expanded'
-    ? expandedList(pages, context.shape)
+  return context.fieldSelection && chooseForm(context) === 'expanded'
+    ? expandedList(pages, context.fieldSelection)
     : { pages, represent: (row) => represent(row, context) };
 }
 
@@ -140,7 +140,8 @@ async function* iterateTexts(
 }
 
 function takePlan(context: RestContext): ListPlan {
-  if (!context.list) throw new Error(`The list of ${context.resource.label} is read before it is planned.`);
+  if (!context.list)
+    throw new Error(`The list of ${context.resource.className} is read before it is planned.`);
   context.moveChecksIntoStatement();
   return context.list;
 }

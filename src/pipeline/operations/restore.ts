@@ -22,7 +22,7 @@ export const restore: OperationDefinition = {
     (context) => {
       context.resource = modelViewOf(context.resource);
     },
-    ...(resource.shape ? [selectFields(services.selector, false)] : []),
+    ...(resource.fieldSelection ? [selectFields(services.selector, false)] : []),
     ...rejectParameters(resource),
     restoreRow(services),
   ],
@@ -61,14 +61,14 @@ function restoreRow(services: PipelineServices): Stage {
         deleted: trashOf(context).only,
         where: precondition ? conjunction([where, precondition.where]) : where,
         expected: precondition?.expected,
-        visible: async () => (await access.tryAuthorize(modelOf(context), 'GET'))?.rows ?? NEVER,
+        visible: async () => (await access.tryAuthorize(modelOf(context), 'GET'))?.grantCondition ?? NEVER,
       });
       const row = await services.adapter.write({ ...plan, completed });
       if (!row) throw await explainFailure(context, where, services);
       return [row];
     };
-    const answer = written.completed;
-    const { rows, replayed } = await services.idempotentWrites.runOnce(context, { write, answer });
+    const { completed } = written;
+    const { rows, replayed } = await services.idempotentWrites.runOnce(context, { write, completed });
     const [[value], [row]] = [await written.represent(rows), rows];
     context.result = { value, ...(row && { row }), isReplayed: replayed };
   };
@@ -121,7 +121,7 @@ function modelOf({ route }: RestContext): Resource {
 }
 
 function trashOf(context: RestContext): NonNullable<Resource['trash']> {
-  const { trash, label } = modelOf(context);
-  if (!trash) throw new Error(`${label} has no trash.`);
+  const { trash, className } = modelOf(context);
+  if (!trash) throw new Error(`${className} has no trash.`);
   return trash;
 }

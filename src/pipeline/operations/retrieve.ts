@@ -24,8 +24,8 @@ export const retrieve: OperationDefinition = {
  * The object precedes the query in the order of checks: an error of the query is reported after the lookup of the object.
  */
 function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices): readonly Stage[] {
-  const { shape, strict, trash, labelsParameter, counts } = resource;
-  if (!shape && !strict && !trash && !counts && labelsParameter === undefined) return [];
+  const { fieldSelection, strict, trash, labelsParameter, counts } = resource;
+  if (!fieldSelection && !strict && !trash && !counts && labelsParameter === undefined) return [];
   return [
     (context) => {
       // With deleted objects, the model is its view on these.
@@ -36,7 +36,7 @@ function parseQuery({ resource }: Route, { adapter, selector }: PipelineServices
           throw new NotFound();
       });
     },
-    ...(shape ? [selectFields(selector, true)] : []),
+    ...(fieldSelection ? [selectFields(selector, true)] : []),
     ...addCounts(resource, selector),
     ...addLabels(resource, adapter),
     ...rejectDeletedRows(resource),
@@ -55,7 +55,7 @@ function readObject({ resource }: Route, adapter: DataAdapter): Stage {
     const { use, form } = chooseOutput(context);
     if (use !== 'response' || form === 'expanded') return readValue(context);
     // A field selection has no entity tag.
-    if (resource.conditional && !context.shape) return readValidated(context);
+    if (resource.conditional && !context.fieldSelection) return readValidated(context);
     return mapMaybe(adapter.read(planRetrieve(context), jsonOutput(context)), (object) => {
       if (!object) throw new NotFound();
       context.response = { status: 200, body: { kind: 'text', text: object.text } };

@@ -34,7 +34,7 @@ function updateStages(
 ): readonly Stage[] {
   return [
     deferObjectCheck(services),
-    ...(resource.shape ? [selectFields(services.selector, false)] : []),
+    ...(resource.fieldSelection ? [selectFields(services.selector, false)] : []),
     ...rejectParameters(resource),
     async (context) => {
       const given = await context.body();

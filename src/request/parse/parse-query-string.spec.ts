@@ -5,12 +5,12 @@ import { parseQueryString, parameterValues } from './parse-query-string.js';
 const LONG = 1_000_000;
 
 /** The answer of the error that a query string ends with; undefined where it is fine. */
-function refusal(query: string): unknown {
+function errorOf(query: string): unknown {
   try {
     parseQueryString(query);
     return undefined;
   } catch (error) {
-    if (isRestException(error)) return error.answer;
+    if (isRestException(error)) return error.response;
     throw error;
   }
 }
@@ -116,32 +116,32 @@ describe('what is not a text', () => {
     'a=%&a=1',
     `a=${'1'.repeat(LONG)}%`,
   ])('is a 400 under the parameter: %#', (query) => {
-    expect(refusal(query)).toEqual({ status: 400, body: { a: [expect.any(String)] } });
+    expect(errorOf(query)).toEqual({ status: 400, body: { a: [expect.any(String)] } });
   });
 
   test.each(['a=%00', 'a=b%00c', 'a=1&a=%00&a=2', 'a=\u0000'])(
     'is a 400 under the parameter: NUL in %j',
     (query) => {
-      expect(refusal(query)).toEqual({ status: 400, body: { a: ['Null characters are not allowed.'] } });
+      expect(errorOf(query)).toEqual({ status: 400, body: { a: ['Null characters are not allowed.'] } });
     },
   );
 
   test('is a 400 under the parameter: a lone surrogate', () => {
-    expect(refusal('a=\ud800')).toMatchObject({ status: 400 });
+    expect(errorOf('a=\ud800')).toMatchObject({ status: 400 });
   });
 
   test('is a 400 under a parameter of any name', () => {
-    const answer = refusal('__proto__=%00');
+    const answer = errorOf('__proto__=%00');
     expect(JSON.stringify(answer)).toBe(
       '{"status":400,"body":{"__proto__":["Null characters are not allowed."]}}',
     );
   });
 
   test.each(['%=1', '%zz', '%FF=1', '%ED%A0%80=1'])('is a 400 in a name: %j', (query) => {
-    expect(refusal(query)).toEqual({ status: 400, body: { detail: expect.any(String) } });
+    expect(errorOf(query)).toEqual({ status: 400, body: { detail: expect.any(String) } });
   });
 
   test.each(['%00=1', 'a%00', '\ud800=1'])('is a 400 in a name, whatever it names: %j', (query) => {
-    expect(refusal(query)).toMatchObject({ status: 400 });
+    expect(errorOf(query)).toMatchObject({ status: 400 });
   });
 });

@@ -51,7 +51,7 @@ export function listParameters(resource: Resource): readonly string[] {
 
 function commonParameters(resource: Resource): readonly string[] {
   return [
-    ...fieldSelectionParameters(resource.shape),
+    ...fieldSelectionParameters(resource.fieldSelection),
     ...(resource.renderers.length > 0 ? [parameterName(FORMAT_PARAMETER, resource)] : []),
   ];
 }
@@ -93,10 +93,10 @@ export function joinRepeatedParameters(
 /** As `joinRepeatedParameters`, for the parameters of field selection only. */
 export function foldFieldSelection(
   parameters: ReadonlyMap<string, string>,
-  { shape }: Resource,
+  { fieldSelection }: Resource,
 ): ReadonlyMap<string, string> {
   return mayHoldLists(parameters)
-    ? fold(parameters, { kinds: namesOfShape(shape), isRead: () => false })
+    ? fold(parameters, { kinds: namesOfSelection(fieldSelection), isRead: () => false })
     : parameters;
 }
 
@@ -146,11 +146,11 @@ function fold(parameters: ReadonlyMap<string, string>, lists: Lists): ReadonlyMa
 }
 
 function listsOf(resource: Resource): Lists {
-  const { backends, shape } = resource;
+  const { backends, fieldSelection } = resource;
   return {
     kinds: new Map([
       ...backends.flatMap((backend) => [...(backend.lists?.(resource) ?? [])]),
-      ...namesOfShape(shape),
+      ...namesOfSelection(fieldSelection),
     ]),
     isRead: (name) => backends.some((backend) => backend.parameters?.(resource).includes(name)),
   };
@@ -162,8 +162,8 @@ export function valueLists(resource: Resource): (name: string) => boolean {
   return (name) => lists.kinds.get(plainName(name, lists)) === 'values';
 }
 
-function namesOfShape(shape: Resource['shape']): ReadonlyMap<string, ListKind> {
-  return new Map(fieldSelectionParameters(shape).map((name) => [name, 'names']));
+function namesOfSelection(selection: Resource['fieldSelection']): ReadonlyMap<string, ListKind> {
+  return new Map(fieldSelectionParameters(selection).map((name) => [name, 'names']));
 }
 
 /** The name without brackets, if they denote a list. */

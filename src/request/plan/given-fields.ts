@@ -36,7 +36,9 @@ export function suppliedFields(
     const columns = fieldColumns(field);
     return (
       columns.every(isSet) ||
-      sent.some(({ relation: { on } }) => columns.every((id) => on.some(({ near }) => near.id === id)))
+      sent.some(({ relation: { on } }) =>
+        columns.every((id) => on.some(({ localColumn }) => localColumn.id === id)),
+      )
     );
   };
   return fields
@@ -67,10 +69,10 @@ export function givenFields({ relation }: Pick<Route, 'relation'>): ReadonlySet<
   const key = relation.kind === 'many-to-many' ? relation.through : relation;
   const known = GIVEN.get(key);
   if (known) return known;
-  const columns = new Set(joiningPairs(relation).map(({ far }) => far.id));
+  const columns = new Set(joiningPairs(relation).map(({ referencedColumn }) => referencedColumn.id));
   const isGiven = (field: Field): boolean =>
     (field.kind === 'column' && columns.has(field.column.id)) ||
-    (field.kind === 'to-one' && field.relation.on.every(({ near }) => columns.has(near.id)));
+    (field.kind === 'to-one' && field.relation.on.every(({ localColumn }) => columns.has(localColumn.id)));
   const { fields } = relation.kind === 'many-to-many' ? relation.through.resource : relation.target;
   const given = new Set(fields.filter(isGiven).map(({ name }) => name));
   GIVEN.set(key, given);

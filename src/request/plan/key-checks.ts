@@ -110,7 +110,7 @@ function isSameRow({ relation, byRelation, byColumn }: DuplicateReference): bool
   if (byRelation.value === null || byColumn.value === null) return byRelation.value === byColumn.value;
   if (!relation.byKey) return undefined;
   if (isKeyOf(byRelation.value, byColumn.value, relation)) return true;
-  return relation.on[0]?.far.type.kind === 'string' ? undefined : false;
+  return relation.on[0]?.referencedColumn.type.kind === 'string' ? undefined : false;
 }
 
 /** A key in a body. */
@@ -196,9 +196,12 @@ function rowsWithKey(key: readonly Json[], { target }: ToOneRelation): NamedRows
 
 /** For a relation of one column, whose type may differ from that of the referring column. */
 function rowsWithReferredValue(value: Json, { on: [pair] }: ToOneRelation): NamedRows {
-  const outcome = pair && parseValue(value, pair.far.type);
+  const outcome = pair && parseValue(value, pair.referencedColumn.type);
   if (!pair || !outcome || outcome.errors) return { where: NEVER, exact: NEVER };
-  return { where: equalsAsKey(pair.far, outcome.value), exact: equals(pair.far, outcome.value) };
+  return {
+    where: equalsAsKey(pair.referencedColumn, outcome.value),
+    exact: equals(pair.referencedColumn, outcome.value),
+  };
 }
 
 /** The same whatever the form of a text: none of the rows may be hidden. */
@@ -224,7 +227,7 @@ export function planHiddenKeys(
           const hidden = negation(visible);
           if (hidden.kind === 'never') return before;
           const parts = written.filter(({ relations: each }) => each.includes(relation));
-          const where: Condition = { kind: 'related', hops: [], relation, condition: hidden };
+          const where: Condition = { kind: 'related', joinPath: [], relation, condition: hidden };
           return [...before, { where, parts }];
         }),
       ),
@@ -264,7 +267,9 @@ export function conditionAfterWrite(
     ...resource.fields.filter(({ name }) => values.has(name)).flatMap(fieldColumns),
     ...set.map(({ column }) => column.id),
   ]);
-  const moved = resource.overlapping.filter(({ on }) => on.some(({ near }) => written.has(near.id)));
+  const moved = resource.overlapping.filter(({ on }) =>
+    on.some(({ localColumn }) => written.has(localColumn.id)),
+  );
   return moved.reduce<MaybePromise<Condition>>(
     (rows, relation) =>
       mapMaybe(rows, (before) =>
@@ -281,11 +286,11 @@ export function conditionAfterWrite(
  * caller may not refer to.
  */
 function refersOnlyTo(relation: ToOneRelation, rows: Condition): Condition {
-  const empty = relation.on.map(({ near }): Condition => ({
+  const empty = relation.on.map(({ localColumn }): Condition => ({
     kind: 'compare',
-    operand: { hops: [], column: near },
+    operand: { joinPath: [], column: localColumn },
     lookup: 'isnull',
     value: true,
   }));
-  return disjunction([...empty, { kind: 'related', hops: [], relation, condition: rows }]);
+  return disjunction([...empty, { kind: 'related', joinPath: [], relation, condition: rows }]);
 }

@@ -29,7 +29,7 @@ function hasWholeKey(field: Field, key: Key): boolean {
     return (
       key.via !== undefined ||
       (key.columns.length > 1 &&
-        field.relation.on.every(({ near }) => key.columns.some(({ id }) => id === near.id)))
+        field.relation.on.every(({ localColumn }) => key.columns.some(({ id }) => id === localColumn.id)))
     );
   return field.kind === 'column' && key.columns.length === 1 && field.column.id === key.columns[0]?.id;
 }
@@ -37,7 +37,9 @@ function hasWholeKey(field: Field, key: Key): boolean {
 function isOf(field: Field, columnId: string): boolean {
   if (field.kind === 'column') return field.column.id === columnId;
   return (
-    field.kind === 'to-one' && field.relation.on.length === 1 && field.relation.on[0]?.near.id === columnId
+    field.kind === 'to-one' &&
+    field.relation.on.length === 1 &&
+    field.relation.on[0]?.localColumn.id === columnId
   );
 }
 
@@ -74,9 +76,9 @@ function pathOfDots(
 export function keyOfItem(
   item: Readonly<Record<string, unknown>>,
   fields: readonly KeyField[],
-  { label }: ResourceSchema,
+  { className }: ResourceSchema,
 ): readonly Json[] {
-  if (fields.length === 0) throw InvalidInput.ofNoField(`Objects of ${label} cannot be named in a list.`);
+  if (fields.length === 0) throw InvalidInput.ofNoField(`Objects of ${className} cannot be named in a list.`);
   const errors = emptyFieldErrors();
   const values: Json[] = [];
   for (const { name, key } of fields) {

@@ -128,7 +128,7 @@ async function authorizeChildren(
 
 /** At its own URL, a caller who may not write the key of the parent creates no child of it. Throws 403. */
 function assertRefers(view: Resource, { target, on }: OneToManyRelation): void {
-  const columns = new Set(on.map(({ far }) => far.id));
+  const columns = new Set(on.map(({ referencedColumn }) => referencedColumn.id));
   const keys = target.fields.filter((field) => {
     const written = writtenColumns(field);
     return isWritableIn(field, 'create') && written.length > 0 && written.every((id) => columns.has(id));
@@ -322,12 +322,12 @@ function childContext(
       relation,
     },
     resource: withoutNested(view.resource),
-    rows: view.rows,
-    scope: view.rows,
+    grantCondition: view.grantCondition,
+    scope: view.grantCondition,
     parent: undefined,
     parentCheck: undefined,
     queryAccess: undefined,
-    shape: undefined,
+    fieldSelection: undefined,
     selectedFrom: undefined,
     idempotency: undefined,
     precondition: undefined,

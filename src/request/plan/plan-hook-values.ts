@@ -49,7 +49,7 @@ function assertSame(
 ): void {
   if (String(value) !== String(other))
     throw new Error(
-      `valuesOnCreate gives "${property.name}" of ${resource.label} another value of the column "${column.id}" than ${elsewhere}.`,
+      `valuesOnCreate gives "${property.name}" of ${resource.className} another value of the column "${column.id}" than ${elsewhere}.`,
     );
 }
 
@@ -66,28 +66,29 @@ function addedValues(name: string, value: Json, resource: ResourceSchema): reado
   }
   if (relation?.kind !== 'to-one')
     throw new Error(
-      `valuesOnCreate names "${name}", which is neither a column nor a forward relation of ${resource.label}.`,
+      `valuesOnCreate names "${name}", which is neither a column nor a forward relation of ${resource.className}.`,
     );
   if (!relation.byKey)
     throw new Error(
-      `valuesOnCreate names "${name}", which does not refer to the key of ${relation.target.label}: set it on the entity in beforeWrite.`,
+      `valuesOnCreate names "${name}", which does not refer to the key of ${relation.target.className}: set it on the entity in beforeWrite.`,
     );
-  if (value === null) return emptiedColumns(relation, resource).map((near) => ({ column: near, value }));
+  if (value === null)
+    return emptiedColumns(relation, resource).map((localColumn) => ({ column: localColumn, value }));
   const outcome = parseKeyValue(value, relation.target.key);
   if (outcome.errors) throw misfit(name, value, outcome.errors);
   const { columns } = relation.target.key;
   return relation.on.map((pair) => ({
-    column: pair.near,
-    value: outcome.value[columns.findIndex((each) => each.id === pair.far.id)] ?? null,
+    column: pair.localColumn,
+    value: outcome.value[columns.findIndex((each) => each.id === pair.referencedColumn.id)] ?? null,
   }));
 }
 
 /** The columns of a relation that no other one has, or all, if it has none. */
 function emptiedColumns(relation: ToOneRelation, { relations }: ResourceSchema): readonly Column[] {
   const others = [...relations.values()].flatMap((each) =>
-    each.kind === 'to-one' && each !== relation ? each.on.map(({ near }) => near.id) : [],
+    each.kind === 'to-one' && each !== relation ? each.on.map(({ localColumn }) => localColumn.id) : [],
   );
-  const all = relation.on.map(({ near }) => near);
+  const all = relation.on.map(({ localColumn }) => localColumn);
   const own = all.filter(({ id }) => !others.includes(id));
   return own.length > 0 ? own : all;
 }

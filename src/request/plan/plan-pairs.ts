@@ -156,7 +156,7 @@ class FieldPairs {
 
   /** Whether the caller may delete all of these pairs. */
   private async mayDelete(pairs: Pairs, identity: readonly Json[], within: WrittenIn): Promise<boolean> {
-    const rows = this.given.granted.deletes?.rows;
+    const rows = this.given.granted.deletes?.grantCondition;
     if (pairs.size === 0) return true;
     if (!rows || rows.kind === 'always') return rows !== undefined;
     const allowed = await this.read(conjunction([this.given.granted.shown, rows]), identity, within);
@@ -240,8 +240,8 @@ class FieldPairs {
       const steps = [...removed.values()].map((key) =>
         this.plans.delete(context, conjunction([context.scope, keyCondition(key, context.resource)])),
       );
-      await writeSteps(adapter, steps, (refusals) => {
-        const texts = [...refusals.values()].flatMap(textsOfStep);
+      await writeSteps(adapter, steps, (rejections) => {
+        const texts = [...rejections.values()].flatMap(textsOfStep);
         return texts.length > 0 ? this.errorOf(texts, 'remove') : new PairsChanged(new PermissionDenied());
       });
     }
@@ -250,14 +250,14 @@ class FieldPairs {
       const steps: CreatePlan[] = [];
       for (const { key } of added)
         steps.push(await this.plans.create(context, { [field.otherName]: keyRepresentation(key) }));
-      const refused = async (refusals: ReadonlyMap<number, BulkStepError>): Promise<Error> => {
-        const texts = [...refusals].flatMap(([step, errors]) =>
+      const refused = async (rejections: ReadonlyMap<number, BulkStepError>): Promise<Error> => {
+        const texts = [...rejections].flatMap(([step, errors]) =>
           textsOfStep(errors).map((text) => itemError(added[step]?.index ?? 0, text)),
         );
         const otherwise = this.errorOf(texts, 'add');
         // The snapshot of the transaction may be older than the pair.
         const mayExist =
-          [...refusals.values()].some((errors) => errors !== 'missing' && NON_FIELD_ERRORS in errors) ||
+          [...rejections.values()].some((errors) => errors !== 'missing' && NON_FIELD_ERRORS in errors) ||
           (await this.readAmong(added, identity, { adapter, transaction: undefined })).size > 0;
         // The last attempt throws it itself, so that in a batch it is that of its object.
         return mayExist && this.further++ < MAX_FURTHER ? new PairsChanged(otherwise) : otherwise;
@@ -278,7 +278,7 @@ class FieldPairs {
   private async parentValues(identity: readonly Json[], adapter: RelatedRows): Promise<ParentValues> {
     const { resource } = this.context;
     const { parent: on } = this.given.field.relation.through;
-    const places = on.map(({ near }) => resource.identity.findIndex(({ id }) => id === near.id));
+    const places = on.map((pair) => resource.identity.findIndex(({ id }) => id === pair.localColumn.id));
     if (places.every((place) => place >= 0)) return places.map((place) => identity[place] ?? null);
     const where = keyCondition(identity, resource);
     const values = await adapter.read({ kind: 'parent', resource, where, on, forWriting: true });
@@ -287,20 +287,21 @@ class FieldPairs {
   }
 
   /** The request as one at the URL of the pairs of the row. */
-  private contextOf({ resource, rows }: PairAccess, parent: ParentValues, method: string): RestContext {
+  private contextOf(access: PairAccess, parent: ParentValues, method: string): RestContext {
+    const { grantCondition } = access;
     const { relation } = this.given.field;
-    const pairs = resourceOf(resource);
+    const pairs = resourceOf(access.resource);
     const { route } = this.context;
     return this.context.fork({
       method,
       route: { ...route, kind: 'through-list', resource: pairs, parent: route.resource, relation },
       resource: pairs,
-      rows,
-      scope: conjunction([rows, belongsTo(relation, parent)]),
+      grantCondition,
+      scope: conjunction([grantCondition, belongsTo(relation, parent)]),
       parent,
       parentCheck: undefined,
       queryAccess: undefined,
-      shape: undefined,
+      fieldSelection: undefined,
       selectedFrom: undefined,
       idempotency: undefined,
       precondition: undefined,
@@ -322,12 +323,12 @@ function removedOf(keys: RelatedKeys, shown: Pairs): Pairs {
 async function writeSteps(
   adapter: RelatedRows,
   steps: BatchPlan['steps'],
-  toError: (refusals: ReadonlyMap<number, BulkStepError>) => MaybePromise<Error>,
+  toError: (rejections: ReadonlyMap<number, BulkStepError>) => MaybePromise<Error>,
 ): Promise<void> {
   try {
     await adapter.writeAll({ kind: 'batch', steps, skipsMissing: false });
   } catch (error) {
-    throw error instanceof BulkWriteError ? await toError(error.refusals) : error;
+    throw error instanceof BulkWriteError ? await toError(error.rejections) : error;
   }
 }
 

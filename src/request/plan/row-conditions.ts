@@ -24,7 +24,7 @@ export function referredCondition(key: readonly Json[], resource: ResourceSchema
   return mapComparisons(keyCondition(key, resource), (each) => ({ ...each, asKey: true }));
 }
 
-/** near: columns of the parent; far: the columns of its rows that refer to them. */
+/** localColumn: columns of the parent; referencedColumn: the columns of its rows that refer to them. */
 export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
   return relation.kind === 'one-to-many' ? relation.on : relation.through.parent;
 }
@@ -32,16 +32,19 @@ export function joiningPairs(relation: ToManyRelation): readonly ColumnPair[] {
 /** The rows that belong to the parent: one without a value has no rows, and rows without one have no parent. */
 export function belongsTo(relation: ToManyRelation, values: ParentValues): Condition {
   return conjunction(
-    joiningPairs(relation).map(({ far }, index) => {
+    joiningPairs(relation).map(({ referencedColumn }, index) => {
       const value = values[index] ?? null;
-      return value === null ? NEVER : equalsAsKey(far, value);
+      return value === null ? NEVER : equalsAsKey(referencedColumn, value);
     }),
   );
 }
 
 /** The values of the columns by which a row refers to its parent. */
 export function columnsBelow(relation: ToManyRelation, values: ParentValues): readonly ColumnValue[] {
-  return joiningPairs(relation).map(({ far }, index) => ({ column: far, value: values[index] ?? null }));
+  return joiningPairs(relation).map(({ referencedColumn }, index) => ({
+    column: referencedColumn,
+    value: values[index] ?? null,
+  }));
 }
 
 /** The row selected by the URL, among those that the caller may access. */

@@ -146,7 +146,7 @@ export class FieldChildren {
         if (!isTogether) await adapter.writeAll(batch);
       } catch (error) {
         throw error instanceof BulkWriteError
-          ? new InvalidInput(this.errorsOf(new Map([[verb, error.refusals]])))
+          ? new InvalidInput(this.errorsOf(new Map([[verb, error.rejections]])))
           : error;
       }
     }
@@ -169,7 +169,9 @@ export class FieldChildren {
   ): Promise<ParentValues> {
     const { parent: resource } = this;
     const { on } = this.given.field.nested.relation;
-    const places = on.map(({ near }) => resource.identity.findIndex(({ id }) => id === near.id));
+    const places = on.map(({ localColumn }) =>
+      resource.identity.findIndex(({ id }) => id === localColumn.id),
+    );
     const isOpen = visible === undefined || visible.kind === 'always';
     if (isOpen && places.every((place) => place >= 0)) return places.map((place) => identity[place] ?? null);
     // Of a through model, the key in URLs is another one.
@@ -193,8 +195,8 @@ export class FieldChildren {
     const { field, nested } = this.given;
     const verbs = emptyFieldErrors();
     for (const verb of NESTED_VERBS) {
-      const refusals = byVerb.get(verb);
-      if (refusals && refusals.size > 0) verbs[verb] = this.errorsOfVerb(verb, refusals);
+      const rejections = byVerb.get(verb);
+      if (rejections && rejections.size > 0) verbs[verb] = this.errorsOfVerb(verb, rejections);
     }
     const errors = emptyFieldErrors();
     if (Object.keys(verbs).length > 0)
@@ -202,10 +204,10 @@ export class FieldChildren {
     return errors;
   }
 
-  private errorsOfVerb(verb: NestedVerb, refusals: ReadonlyMap<number, BulkStepError>): MessagesOfField {
+  private errorsOfVerb(verb: NestedVerb, rejections: ReadonlyMap<number, BulkStepError>): MessagesOfField {
     const steps = this.steps[verb];
     const each = steps.map((step, index) => {
-      const found = refusals.get(index);
+      const found = rejections.get(index);
       return found === 'missing' ? (step.missing ?? emptyFieldErrors()) : (found ?? emptyFieldErrors());
     });
     if (verb === 'delete')

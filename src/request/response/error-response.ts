@@ -32,19 +32,19 @@ export interface ErrorOrigin {
  * unforeseen errors are not disclosed.
  */
 export function errorResponse(error: unknown, { format, isBeforePipeline }: ErrorOrigin): ErrorResponse {
-  const answer = findKnownAnswer(error, isBeforePipeline) ?? new ServerError().answer;
+  const response = findKnownAnswer(error, isBeforePipeline) ?? new ServerError().response;
   return {
     response:
       format === 'problem'
-        ? problemResponse(answer)
-        : jsonResponse(answer.status, answer.body, answer.headers),
-    logged: answer.status >= 500 && !(isRestException(error) && error.isExpected),
+        ? problemResponse(response)
+        : jsonResponse(response.status, response.body, response.headers),
+    logged: response.status >= 500 && !(isRestException(error) && error.isExpected),
   };
 }
 
 /** Undefined for an unforeseen error. */
 function findKnownAnswer(error: unknown, isBeforePipeline: boolean): RestErrorResponse | undefined {
-  if (isRestException(error)) return error.answer;
+  if (isRestException(error)) return error.response;
   return isHttpException(error) ? fromHttpException(error) : fromLibraryError(error, isBeforePipeline);
 }
 
@@ -86,7 +86,7 @@ function fromLibraryError(error: unknown, isBeforePipeline: boolean): RestErrorR
   if (!isBeforePipeline && !isFastifyError(given) && typeof given.expose !== 'boolean') return undefined;
   const headers = headersOf(given.headers);
   if (status >= 500 && (status !== 503 || given.expose === false))
-    return { ...new ServerError().answer, status, ...(headers && { headers }) };
+    return { ...new ServerError().response, status, ...(headers && { headers }) };
   const detail = given.expose === false ? (STATUS_CODES[status] ?? 'Error') : String(given.message);
   return { status, body: { detail }, ...(headers && { headers }) };
 }
@@ -115,10 +115,10 @@ const NEST_FORBIDDEN = 'Forbidden resource';
 function fromHttpException(error: HttpExceptionLike): RestErrorResponse | undefined {
   const status = error.getStatus();
   if (!isFinalStatus(status)) return undefined;
-  if (status >= 500 && status !== 503) return { ...new ServerError().answer, status };
+  if (status >= 500 && status !== 503) return { ...new ServerError().response, status };
   const message = messageOf(error.getResponse());
   return status === 403 && message === NEST_FORBIDDEN
-    ? new PermissionDenied().answer
+    ? new PermissionDenied().response
     : { status, body: { detail: message } };
 }
 

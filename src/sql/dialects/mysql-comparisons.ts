@@ -143,9 +143,10 @@ export const mysqlTexts: TextSyntax = {
   fullText: mysqlFullText,
   regexOperator: REGEX,
   // Of two collations neither has precedence, unless one is named.
-  joined: (column, near, far) => {
-    if (near.kind !== 'string' || far.kind !== 'string' || near.collation === far.collation) return column;
-    const collation = far.collation ?? near.collation ?? '';
+  joined: (column, type, other) => {
+    if (type.kind !== 'string' || other.kind !== 'string' || type.collation === other.collation)
+      return column;
+    const collation = other.collation ?? type.collation ?? '';
     return `CONVERT(${column} USING ${collation.split('_', 1).join('')}) COLLATE ${collation}`;
   },
   // The first SELECT of the UNION gives the values the type of the column.

@@ -53,8 +53,8 @@ export interface TextSyntax {
   readonly fullText: FullTextSyntax;
   /** The operator of searches by regular expression; undefined without such. */
   readonly regexOperator: string | undefined;
-  /** A column as it is compared with one of type `far`, to which it refers, or which refers to it. */
-  joined(column: string, type: DataType, far: DataType): string;
+  /** A column as it is compared with one of type `other`, to which it refers, or which refers to it. */
+  joined(column: string, type: DataType, other: DataType): string;
   /**
    * A statement for those of different texts that the column takes for equal to an earlier one: their positions, and that of
    * the first equal one. Undefined if there are none.

@@ -99,7 +99,14 @@ export const DESCRIPTION: ModelDescription = {
     entity(
       Maker,
       [column('name', TEXT)],
-      [{ kind: 'one-to-many', path: 'gadgets', target: 'gadget', on: [{ near: 'id', far: 'maker_id' }] }],
+      [
+        {
+          kind: 'one-to-many',
+          path: 'gadgets',
+          target: 'gadget',
+          on: [{ localColumn: 'id', referencedColumn: 'maker_id' }],
+        },
+      ],
     ),
     entity(
       Gadget,
@@ -114,7 +121,7 @@ export const DESCRIPTION: ModelDescription = {
           kind: 'to-one',
           path: 'maker',
           target: 'maker',
-          on: [{ near: 'maker_id', far: 'id' }],
+          on: [{ localColumn: 'maker_id', referencedColumn: 'id' }],
           nullable: false,
           hasDefault: false,
           insertable: true,

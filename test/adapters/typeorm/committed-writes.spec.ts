@@ -120,7 +120,7 @@ onEachDatabase('calls after the COMMIT of writes', (database) => {
       await adapter.write(create(1));
       await adapter.write(update(1, 2));
       expect(await adapter.write(update(9, 2))).toBeUndefined();
-      await expect(async () => adapter.write(create(1))).rejects.toMatchObject({ answer: { status: 400 } });
+      await expect(async () => adapter.write(create(1))).rejects.toMatchObject({ response: { status: 400 } });
       await adapter.write(remove(1));
       expect(await adapter.write(remove(1))).toBe(false);
       expect(told.calls).toEqual([[`create ${model} 1`], [`update ${model} 1`], [`delete ${model} 1`]]);
@@ -155,7 +155,7 @@ onEachDatabase('calls after the COMMIT of writes', (database) => {
           }),
         );
         await manager.transaction((inner) => write(inner, 4));
-        await expect(write(manager, 1)).rejects.toMatchObject({ answer: { status: 400 } });
+        await expect(write(manager, 1)).rejects.toMatchObject({ response: { status: 400 } });
         await write(manager, 5);
         expect(told.calls).toEqual([]);
       });
@@ -311,7 +311,7 @@ onEachServer('a COMMIT whose result is unknown', (database) => {
     };
     await expect(async () =>
       adapter.writeAll({ ...batch(create(2)), completed: after }),
-    ).rejects.toMatchObject({ answer: { status: 503 } });
+    ).rejects.toMatchObject({ response: { status: 503 } });
     await line.mend();
     line.flow();
     await adapter.write(create(3));

@@ -81,9 +81,11 @@ onEachDatabase('steps that refer to rows of earlier ones', (database) => {
     const up = resource.relations.get('up');
     if (up?.kind !== 'to-one') return ALWAYS;
     const above = up.target.relations.get('up');
-    const hops = above?.kind === 'to-one' ? [up, above] : [up];
-    const column = hops.at(-1)?.target.columns.get('name');
-    return column ? { kind: 'compare', operand: { hops, column }, lookup: 'exact', value: 'own' } : ALWAYS;
+    const joinPath = above?.kind === 'to-one' ? [up, above] : [up];
+    const column = joinPath.at(-1)?.target.columns.get('name');
+    return column
+      ? { kind: 'compare', operand: { joinPath, column }, lookup: 'exact', value: 'own' }
+      : ALWAYS;
   }
 
   function plan(names: readonly string[]): BatchPlan {
@@ -92,7 +94,9 @@ onEachDatabase('steps that refer to rows of earlier ones', (database) => {
       const relation = resource.relations.get('up');
       const [pair] = relation?.kind === 'to-one' ? relation.on : [];
       const references: readonly StepReference[] =
-        up === undefined || !pair ? [] : [{ column: pair.near, step: up, from: pair.far }];
+        up === undefined || !pair
+          ? []
+          : [{ column: pair.localColumn, step: up, from: pair.referencedColumn }];
       return {
         kind: 'create',
         resource,
@@ -137,8 +141,8 @@ onEachDatabase('steps that refer to rows of earlier ones', (database) => {
         at === index && index > 0 ? `row ${index}` : name,
       );
       const error: unknown = await connected.adapter.writeAll(plan(taken)).catch((thrown: unknown) => thrown);
-      const { refusals } = error as { readonly refusals: ReadonlyMap<number, object> };
-      expect([...refusals]).toEqual([[index, { name: UNIQUE }]]);
+      const { rejections } = error as { readonly rejections: ReadonlyMap<number, object> };
+      expect([...rejections]).toEqual([[index, { name: UNIQUE }]]);
       expect(await counts()).toEqual(before);
       expect(told).toHaveLength(1);
     });
@@ -150,13 +154,13 @@ onEachDatabase('steps that refer to rows of earlier ones', (database) => {
     const error: unknown = await connected.adapter
       .writeAll(plan(['own', 'row 1', 'x', 'row 3', 'y']))
       .catch((thrown: unknown) => thrown);
-    const { refusals } = error as { readonly refusals: ReadonlyMap<number, object> };
-    expect([...refusals.keys()]).toEqual([1, 3]);
+    const { rejections } = error as { readonly rejections: ReadonlyMap<number, object> };
+    expect([...rejections.keys()]).toEqual([1, 3]);
   });
 
   test('are denied where the caller may not have the row', async () => {
     await expect(connected.adapter.writeAll(plan(['of another']))).rejects.toMatchObject({
-      answer: { status: 403 },
+      response: { status: 403 },
     });
     expect(await counts()).toEqual([0, 0, 0]);
     expect(told).toEqual([]);

@@ -107,15 +107,17 @@ function isNullableRelation(
   return isOptional && joinColumns.some((column) => !column.isPrimary && acceptsNull(column, source));
 }
 
-/** `near` is the referencing column, `far` the referenced one. */
+/** `localColumn` is the referencing column, `referencedColumn` the referenced one. */
 function pairs(columns: readonly ColumnMetadata[]): readonly PairDescription[] {
   return columns.flatMap((column) =>
-    column.referencedColumn ? [{ near: column.databaseName, far: column.referencedColumn.databaseName }] : [],
+    column.referencedColumn
+      ? [{ localColumn: column.databaseName, referencedColumn: column.referencedColumn.databaseName }]
+      : [],
   );
 }
 
-function inverted({ near, far }: PairDescription): PairDescription {
-  return { near: far, far: near };
+function inverted({ localColumn, referencedColumn }: PairDescription): PairDescription {
+  return { localColumn: referencedColumn, referencedColumn: localColumn };
 }
 
 function describeJunction(

@@ -30,7 +30,7 @@ export async function fullTextProblems(
         ...statement.parameters,
       ]);
       const wrong = flaw(found.map(({ c0 }) => c0));
-      const where = `${resource.label}.fullText${part === '' ? '' : `.${part}`}`;
+      const where = `${resource.className}.fullText${part === '' ? '' : `.${part}`}`;
       if (wrong && !problems.some((known) => known.where === where && known.what === wrong.what))
         problems.push({ where, ...wrong });
     }

@@ -36,10 +36,10 @@ function filterNeeds(resource: ResourceSchema): readonly IndexNeed[] {
   return [...resource.filterTerms.values()].flatMap((term) => {
     const operand = term.kind === 'field' ? filteredOperand(term) : undefined;
     if (!operand) return [];
-    const { hops, column } = operand;
+    const { joinPath, column } = operand;
     return [
       {
-        resource: hops.at(-1)?.target ?? resource,
+        resource: joinPath.at(-1)?.target ?? resource,
         columns: [column],
         serves: 'filter' as const,
         use: { model: resource.id, kind: 'filter' as const, name: pathOf(operand) },
@@ -78,8 +78,8 @@ function orderNeed(
   kind: 'ordering' | 'default-order',
 ): readonly IndexNeed[] {
   const [first] = order;
-  const isServed = ({ operand: { hops, column, present }, nulls }: OrderTerm): boolean =>
-    hops.length === 0 && !column.json && present === undefined && nulls === undefined;
+  const isServed = ({ operand: { joinPath, column, present }, nulls }: OrderTerm): boolean =>
+    joinPath.length === 0 && !column.json && present === undefined && nulls === undefined;
   if (!first || !order.every(isServed)) return [];
   const own = new Set(order.map(({ operand }) => operand.column.id));
   const key = resource.identity.filter(({ id }) => !own.has(id));
@@ -104,7 +104,7 @@ function foreignKeyNeeds(resource: ResourceSchema, relation: Relation): readonly
       return [
         foreignKeyNeed(
           resource,
-          relation.on.map(({ near }) => near),
+          relation.on.map(({ localColumn }) => localColumn),
         ),
       ];
     case 'one-to-many':
@@ -112,7 +112,7 @@ function foreignKeyNeeds(resource: ResourceSchema, relation: Relation): readonly
       return [
         foreignKeyNeed(
           relation.target,
-          relation.on.map(({ far }) => far),
+          relation.on.map(({ referencedColumn }) => referencedColumn),
         ),
       ];
     case 'many-to-many': {
@@ -120,11 +120,11 @@ function foreignKeyNeeds(resource: ResourceSchema, relation: Relation): readonly
       return [
         foreignKeyNeed(
           through.resource,
-          through.parent.map(({ far }) => far),
+          through.parent.map(({ referencedColumn }) => referencedColumn),
         ),
         foreignKeyNeed(
           through.resource,
-          through.other.map(({ near }) => near),
+          through.other.map(({ localColumn }) => localColumn),
         ),
       ];
     }
@@ -143,6 +143,6 @@ function foreignKeyNeed(resource: ResourceSchema, columns: readonly Column[]): I
   };
 }
 
-function pathOf({ hops, column }: Operand): string {
-  return [...hops.map(({ name }) => name), column.path].join('.');
+function pathOf({ joinPath, column }: Operand): string {
+  return [...joinPath.map(({ name }) => name), column.path].join('.');
 }

@@ -274,8 +274,8 @@ export function isInvalidInput(error: unknown): error is InvalidInput {
 }
 
 export function throwStepErrors(found: readonly BulkStepError[]): void {
-  const refusals = failedSteps(found);
-  if (refusals.size > 0) throw new BulkWriteError(refusals);
+  const rejections = failedSteps(found);
+  if (rejections.size > 0) throw new BulkWriteError(rejections);
 }
 
 /** The errors of the steps that have any, by their index. */

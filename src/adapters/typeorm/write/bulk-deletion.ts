@@ -107,7 +107,7 @@ export class BulkDeletion {
     const { identity } = this.resource;
     const scope = Scope.ofTable(dialect, tables, this.resource);
     const rows = identities.map((values) => comparisonsOf(identity, values));
-    const operands = identity.map((column) => ({ hops: [], column }));
+    const operands = identity.map((column) => ({ joinPath: [], column }));
     const condition = compileCondition(anyOf(operands, rows), scope);
     const order = identity.map((column) => scope.own(column)).join(', ');
     const end = dialect.limitsChanges ? ` ORDER BY ${order} LIMIT ${identities.length}` : '';

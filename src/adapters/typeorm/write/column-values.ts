@@ -62,13 +62,15 @@ export function columnsOf(
       columns.push({ column: field.column, value: value as Json });
     else if (field?.kind === 'to-one' && field.relation.byKey) {
       const { on, target } = field.relation;
-      for (const { near, far } of on)
+      for (const { localColumn, referencedColumn } of on)
         columns.push({
-          column: near,
+          column: localColumn,
           value:
             value === null
               ? null
-              : ((value as readonly Json[])[target.key.columns.findIndex(({ id }) => id === far.id)] ?? null),
+              : ((value as readonly Json[])[
+                  target.key.columns.findIndex(({ id }) => id === referencedColumn.id)
+                ] ?? null),
         });
     } else return undefined;
   }
@@ -88,8 +90,8 @@ export function expectedKeys({
   for (const check of keys) {
     if (check.forbidden) continue;
     const values: Json[] = [];
-    for (const { far } of check.relation.on) {
-      const value = valueOf(far, check);
+    for (const { referencedColumn } of check.relation.on) {
+      const value = valueOf(referencedColumn, check);
       if (value === undefined) return undefined;
       values.push(value);
     }
@@ -99,8 +101,8 @@ export function expectedKeys({
 }
 
 /** The value of a referenced column, if the body has it in the form in which it is stored. */
-function valueOf(far: Column, { relation, key }: KeyCheck): Json | undefined {
+function valueOf(target: Column, { relation, key }: KeyCheck): Json | undefined {
   if (!relation.byKey || key.length !== relation.on.length) return undefined;
-  if (!isKeptAsGiven(far) || far.type.kind === 'enum') return undefined;
-  return key[relation.target.key.columns.findIndex(({ id }) => id === far.id)];
+  if (!isKeptAsGiven(target) || target.type.kind === 'enum') return undefined;
+  return key[relation.target.key.columns.findIndex(({ id }) => id === target.id)];
 }

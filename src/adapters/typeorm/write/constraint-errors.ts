@@ -108,7 +108,7 @@ function fieldOfColumn(
 
 function holdsColumn(field: Field, column: string | undefined): boolean {
   if (field.kind === 'column') return field.column.id === column;
-  if (field.kind === 'to-one') return field.relation.on.some((pair) => pair.near.id === column);
+  if (field.kind === 'to-one') return field.relation.on.some((pair) => pair.localColumn.id === column);
   return field.kind === 'embedded' && field.fields.some((inner) => holdsColumn(inner, column));
 }
 

@@ -103,10 +103,12 @@ function emptiedColumns(
     nulls.some((source) => hasSameColumns(source.relation, relation));
   const emptied = new Map<Column, EmptyingKey>();
   for (const source of nulls)
-    for (const { near } of source.relation.on) {
-      if (decided.has(near.id) || key.has(near.id)) continue;
-      const isOwn = relations.every((relation) => !hasColumn(relation, near.id) || isEmptied(relation));
-      if (isOwn || (!stored && near.nullable)) emptied.set(near, source);
+    for (const { localColumn } of source.relation.on) {
+      if (decided.has(localColumn.id) || key.has(localColumn.id)) continue;
+      const isOwn = relations.every(
+        (relation) => !hasColumn(relation, localColumn.id) || isEmptied(relation),
+      );
+      if (isOwn || (!stored && localColumn.nullable)) emptied.set(localColumn, source);
     }
   return emptied;
 }
@@ -122,7 +124,7 @@ function nullErrors(
   { columns, setBy }: Decided,
   { stored, relations, nameOf }: OtherSources,
 ): FieldErrors {
-  const ids = relation.on.map(({ near }) => near.id);
+  const ids = relation.on.map(({ localColumn }) => localColumn.id);
   if (ids.some((id) => (columns.has(id) ? columns.get(id) : stored?.get(id)) === null))
     return emptyFieldErrors();
   const other = ids.flatMap((id) => setBy.get(id) ?? [])[0];
@@ -175,7 +177,7 @@ function changedColumns(
   columns: ColumnValues,
   stored: ColumnValues,
 ): readonly string[] {
-  const ids = on.map(({ near }) => near.id);
+  const ids = on.map(({ localColumn }) => localColumn.id);
   const after = (id: string): Json => (columns.has(id) ? columns.get(id) : stored.get(id)) ?? null;
   const wasNull = ids.some((id) => (stored.get(id) ?? null) === null);
   const isNull = ids.some((id) => after(id) === null);
@@ -183,7 +185,7 @@ function changedColumns(
 }
 
 export function hasColumn({ on }: ToOneRelation, id: string): boolean {
-  return on.some(({ near }) => near.id === id);
+  return on.some(({ localColumn }) => localColumn.id === id);
 }
 
 function hasSameColumns(one: ToOneRelation, other: ToOneRelation): boolean {

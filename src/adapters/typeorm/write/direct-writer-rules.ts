@@ -140,8 +140,8 @@ function tableCause(
 }
 
 /** Why not all readable values of a row are stored in the row itself. */
-function viewCause({ fields, identity, key, label }: ResourceSchema): WriteFacts['table'] {
-  if (identity !== key.columns || key.via !== undefined) return { kind: 'key', name: label };
+function viewCause({ fields, identity, key, className }: ResourceSchema): WriteFacts['table'] {
+  if (identity !== key.columns || key.via !== undefined) return { kind: 'key', name: className };
   const other = fields.find((field) => field.readable && !isOwn(field));
   return other && { kind: 'other-rows', name: other.name };
 }

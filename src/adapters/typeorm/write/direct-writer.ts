@@ -229,7 +229,7 @@ export class DirectWriter implements RowWriter {
   private withKnownKeys<Plan extends CreatePlan | UpdatePlan>(plan: Plan): Plan {
     if (!this.validates) return plan;
     const keys = plan.keys.filter(({ relation }) =>
-      relation.on.some(({ far }) => far.type.kind === 'string'),
+      relation.on.some(({ referencedColumn }) => referencedColumn.type.kind === 'string'),
     );
     return { ...plan, keys };
   }

@@ -85,7 +85,9 @@ async function planWithOneReference(
   tools: WriterTools,
 ): Promise<UpdatePlan | undefined> {
   const { resource, where, duplicateReferences = [] } = plan;
-  const columns = duplicateReferences.flatMap(({ relation: { on } }) => on.map(({ near }) => near));
+  const columns = duplicateReferences.flatMap(({ relation: { on } }) =>
+    on.map(({ localColumn }) => localColumn),
+  );
   const stored = await selectForUpdate(resource, { columns, where }, { runner, tools });
   if (!stored) return undefined;
   let { values, keys } = plan;
@@ -141,7 +143,7 @@ async function isStored(
     const referred = await referredBy({ relation, where: rows }, within);
     return referred !== undefined && refersToSame(relation, [referred, stored], within);
   }
-  const where = pair ? equalsAsKey(pair.far, stored) : NEVER;
+  const where = pair ? equalsAsKey(pair.referencedColumn, stored) : NEVER;
   return (await referredBy({ relation, where }, within)) === undefined;
 }
 
@@ -169,14 +171,15 @@ async function refersToSame(
   if (one === other) return true;
   const [pair] = relation.on;
   if (!pair || !hasTextKey(relation) || one === null || other === null) return false;
-  const row = await referredBy({ relation, where: equalsAsKey(pair.far, one) }, within);
+  const row = await referredBy({ relation, where: equalsAsKey(pair.referencedColumn, one) }, within);
   return (
-    row !== undefined && row === (await referredBy({ relation, where: equalsAsKey(pair.far, other) }, within))
+    row !== undefined &&
+    row === (await referredBy({ relation, where: equalsAsKey(pair.referencedColumn, other) }, within))
   );
 }
 
 function hasTextKey({ on: [pair] }: ToOneRelation): boolean {
-  return pair?.far.type.kind === 'string';
+  return pair?.referencedColumn.type.kind === 'string';
 }
 
 /**

@@ -48,7 +48,7 @@ async function belowPending<Result>(
   { entity, metadata, pending }: PendingChild,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const ids = pending?.on.map(({ far }) => far.id);
+  const ids = pending?.on.map(({ referencedColumn }) => referencedColumn.id);
   const relation =
     ids &&
     metadata.relations.find(

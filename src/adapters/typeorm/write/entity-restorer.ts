@@ -104,11 +104,11 @@ export class EntityRestorer {
     if (relations.length === 0) return;
     const scope = Scope.begin(tools.dialect, tools.tables, resource);
     const isGone = relations.map((relation) => {
-      const [far] = relation.on.map((pair) =>
-        scope.operand({ hops: [{ ...relation, evenDeleted: true }], column: pair.far }),
+      const [referenced] = relation.on.map((pair) =>
+        scope.operand({ joinPath: [{ ...relation, evenDeleted: true }], column: pair.referencedColumn }),
       );
-      const set = relation.on.map(({ near }) => `${scope.own(near)} IS NOT NULL`);
-      return `CASE WHEN ${[...set, `${far ?? 'NULL'} IS NULL`].join(' AND ')} THEN 1 ELSE 0 END`;
+      const set = relation.on.map(({ localColumn }) => `${scope.own(localColumn)} IS NOT NULL`);
+      return `CASE WHEN ${[...set, `${referenced ?? 'NULL'} IS NULL`].join(' AND ')} THEN 1 ELSE 0 END`;
     });
     const from = scope.from();
     const where = resource.identity.map(

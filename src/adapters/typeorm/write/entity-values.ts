@@ -46,7 +46,7 @@ function applyField(entity: ObjectLiteral, field: Field, input: FieldInput): voi
         entity,
         metadata,
         field.relation.on.map((pair, index) => ({
-          column: pair.near,
+          column: pair.localColumn,
           value: input.value === null ? null : (input.referenced.get(input.path)?.[index] ?? null),
         })),
       );
@@ -255,7 +255,7 @@ export function writtenIds(field: Field, value: unknown): readonly string[] {
     case 'column':
       return [field.column.id];
     case 'to-one':
-      return field.relation.on.map(({ near }) => near.id);
+      return field.relation.on.map(({ localColumn }) => localColumn.id);
     case 'embedded': {
       const values = (value ?? {}) as Readonly<Record<string, unknown>>;
       return field.fields

@@ -168,7 +168,9 @@ export function uncheckedKey(
   if (added || plan.hooks.before || plan.hooks.after) return undefined;
   const columns = new Set(
     [...relations.values()].flatMap((relation) =>
-      relation.kind === 'to-one' && !relation.target.registered ? relation.on.map(({ near }) => near.id) : [],
+      relation.kind === 'to-one' && !relation.target.registered
+        ? relation.on.map(({ localColumn }) => localColumn.id)
+        : [],
     ),
   );
   const [found, ...more] = valuesOf(plan.values, fields, columns);

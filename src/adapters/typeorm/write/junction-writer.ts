@@ -130,7 +130,7 @@ export class JunctionWriter extends StepWriter {
       const field = this.resource.fieldsByName.get(name);
       if (field?.kind !== 'to-one') return [];
       return field.relation.on.map((pair, index) => ({
-        column: pair.near,
+        column: pair.localColumn,
         value: referenced.get(name)?.[index] ?? null,
       }));
     });

@@ -60,7 +60,9 @@ export class KeyColumns {
         [...this.shared].some((id) => hasColumn(relation, id)) ||
         (resource.identity.some(({ id }) => hasColumn(relation, id)) && !isOfKey(relation, resource)),
     );
-    const columns = overlapping.flatMap(({ on }) => on.map(({ near }) => [near.id, near] as const));
+    const columns = overlapping.flatMap(({ on }) =>
+      on.map(({ localColumn }) => [localColumn.id, localColumn] as const),
+    );
     this.overlapping = [...new Map(columns).values()];
     // A relation on the property of its column has the value that a body names.
     this.ownColumns = resource.fields.filter(
@@ -76,8 +78,8 @@ export class KeyColumns {
   /** Undefined if each column has one property. */
   static of(resource: ResourceSchema, metadata: EntityMetadata): KeyColumns | undefined {
     const relations = toOneRelations(resource);
-    const isPlain = ({ near }: ToOneRelation['on'][number]): boolean =>
-      metadata.columns.some((column) => column.databaseName === near.id && !column.isVirtual);
+    const isPlain = ({ localColumn }: ToOneRelation['on'][number]): boolean =>
+      metadata.columns.some((column) => column.databaseName === localColumn.id && !column.isVirtual);
     const isDecided =
       sharedColumns(relations).size > 0 || relations.some(({ on }) => on.length > 1 || on.some(isPlain));
     return isDecided ? new KeyColumns(resource, metadata, relations) : undefined;
@@ -96,8 +98,8 @@ export class KeyColumns {
     setColumns(entity, this.metadata, this.toColumnValues(columns));
     // A shared column that is left to its default.
     for (const { relation, values } of sources)
-      for (const { near } of (values === null && relation?.on) || [])
-        if (!columns.has(near.id)) this.plainColumn(near.id)?.setEntityValue(entity, undefined);
+      for (const { localColumn } of (values === null && relation?.on) || [])
+        if (!columns.has(localColumn.id)) this.plainColumn(localColumn.id)?.setEntityValue(entity, undefined);
     return errors;
   }
 
@@ -137,8 +139,13 @@ export class KeyColumns {
 
   private assign(entity: ObjectLiteral, columns: ColumnValues, others: ColumnValues): readonly ColumnValue[] {
     if (columns.size === 0) return NO_COLUMNS;
-    const touched = this.relations.filter(({ on }) => on.some(({ near }) => columns.has(near.id)));
-    const ids = new Set([...columns.keys(), ...touched.flatMap(({ on }) => on.map(({ near }) => near.id))]);
+    const touched = this.relations.filter(({ on }) =>
+      on.some(({ localColumn }) => columns.has(localColumn.id)),
+    );
+    const ids = new Set([
+      ...columns.keys(),
+      ...touched.flatMap(({ on }) => on.map(({ localColumn }) => localColumn.id)),
+    ]);
     const known = [...ids].flatMap((id): [string, Json][] => {
       const value = columns.has(id) ? columns.get(id) : others.get(id);
       return value === undefined ? [] : [[id, value]];
@@ -243,7 +250,7 @@ export class KeyColumns {
       const other = byUrl.has(id) ? byUrl.get(id) : higher.get(id);
       if (other !== undefined && !isSameValue(other, value))
         throw new Error(
-          `beforeWrite sets "${relation.propertyPath}" of ${this.resource.label} to an object with another value of the column "${id}" than ${byUrl.has(id) ? 'the URL has' : 'it sets elsewhere'}.`,
+          `beforeWrite sets "${relation.propertyPath}" of ${this.resource.className} to an object with another value of the column "${id}" than ${byUrl.has(id) ? 'the URL has' : 'it sets elsewhere'}.`,
         );
       higher.set(id, value);
     }
@@ -321,13 +328,14 @@ function toOneRelations({ relations, fields }: ResourceSchema): readonly ToOneRe
 
 /** Whether the key of an object has all columns of a relation. */
 function isOfKey({ on }: ToOneRelation, { identity }: ResourceSchema): boolean {
-  return on.every(({ near }) => identity.some(({ id }) => id === near.id));
+  return on.every(({ localColumn }) => identity.some(({ id }) => id === localColumn.id));
 }
 
 function sharedColumns(relations: readonly ToOneRelation[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const shared = new Set<string>();
-  for (const { on } of relations) for (const { near } of on) (seen.has(near.id) ? shared : seen).add(near.id);
+  for (const { on } of relations)
+    for (const { localColumn } of on) (seen.has(localColumn.id) ? shared : seen).add(localColumn.id);
   return shared;
 }
 

@@ -31,7 +31,8 @@ export function keySources(
     if (!relation) return [];
     if (value === null) return [{ path, relation, values: null }];
     const found = referenced.get(path.join('.'));
-    const known = found && new Map(relation.on.map(({ near }, at) => [near.id, found[at] ?? null]));
+    const known =
+      found && new Map(relation.on.map(({ localColumn }, at) => [localColumn.id, found[at] ?? null]));
     return [{ path, relation, values: known }];
   });
 }

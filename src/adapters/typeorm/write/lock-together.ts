@@ -176,7 +176,7 @@ function isKeyValue(condition: Condition): condition is Compare {
     condition.kind === 'compare' &&
     condition.lookup === 'exact' &&
     condition.value !== null &&
-    condition.operand.hops.length === 0
+    condition.operand.joinPath.length === 0
   );
 }
 

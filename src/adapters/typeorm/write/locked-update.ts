@@ -73,7 +73,7 @@ function isValueOf(condition: Condition, columnId: string): boolean {
     condition.kind === 'compare' &&
     condition.lookup === 'exact' &&
     condition.value !== null &&
-    condition.operand.hops.length === 0 &&
+    condition.operand.joinPath.length === 0 &&
     condition.operand.column.id === columnId
   );
 }

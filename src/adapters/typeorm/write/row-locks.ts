@@ -96,7 +96,7 @@ export function inLockOrder<Row extends { readonly where: Condition }>(rows: rea
  */
 function placeOf(where: Condition): Place {
   if (where.kind === 'and') return where.conditions.flatMap(placeOf);
-  if (where.kind !== 'compare' || where.operand.hops.length > 0) return [];
+  if (where.kind !== 'compare' || where.operand.joinPath.length > 0) return [];
   const { id, type } = where.operand.column;
   return [[id, sortable(where.value, type)]];
 }

@@ -80,7 +80,7 @@ export class StoredImages {
     const { dialect, tables, connections } = this.tools;
     const { identity } = this.resource;
     const columns = [...identity, ...this.columns];
-    const operands = identity.map((column) => ({ hops: [], column }));
+    const operands = identity.map((column) => ({ joinPath: [], column }));
     const most = Math.min(MAX_ROWS, Math.floor(MAX_PARAMETERS / Math.max(1, identity.length)));
     const images = new Map<string, StoredValues>();
     for await (const keys of inSlices(chunksOf(identities, most))) {
@@ -106,12 +106,12 @@ export class StoredImages {
     const isJoining = ({ id, path }: Column): boolean =>
       relations.some(
         ({ name, on }) =>
-          (isJunction || path.startsWith(`${name}.`)) && on.some(({ near }) => near.id === id),
+          (isJunction || path.startsWith(`${name}.`)) && on.some(({ localColumn }) => localColumn.id === id),
       );
     for (const column of this.columns)
       if (!isJoining(column)) image[column.path] = byColumn.get(column.id) ?? null;
     for (const { name, on } of relations) {
-      const key = on.map(({ near }) => byColumn.get(near.id) ?? null);
+      const key = on.map(({ localColumn }) => byColumn.get(localColumn.id) ?? null);
       image[name] = key.length === 1 ? (key[0] ?? null) : key;
     }
     return Object.freeze(image);

@@ -47,23 +47,23 @@ export async function translateWriteError(
   if (error instanceof DroppedRow) return (await isPermitted()) ? notStored() : new PermissionDenied();
   const reported = isRestException(error) ? undefined : tools.dialect.errorFor(error);
   if (!reported) return exhaustedKeyError(underSentName(error, plan, resource), metadata, tools);
-  const refusal = await violatedConstraint(error, plan.resource, tools);
-  if (!refusal || !isOfBody(refusal, plan, { resource, metadata })) return error;
-  if (refusal.kind === 'foreign-key') {
+  const violation = await violatedConstraint(error, plan.resource, tools);
+  if (!violation || !isOfBody(violation, plan, { resource, metadata })) return error;
+  if (violation.kind === 'foreign-key') {
     // A related row was deleted between the lookup and the write.
     const { errors } = await tools.lookups.lookUp(plan.keys);
     if (Object.keys(errors).length > 0) return new InvalidInput(errors);
   }
   // A row that the caller is not permitted to have is rejected as such: a unique or exclusion constraint would reveal
   // rows of others.
-  if (ROW_CONSTRAINTS.has(refusal.kind) && !(await isPermitted())) return new PermissionDenied();
-  if (refusal.kind === 'foreign-key')
+  if (ROW_CONSTRAINTS.has(violation.kind) && !(await isPermitted())) return new PermissionDenied();
+  if (violation.kind === 'foreign-key')
     return (
-      (plan.kind === 'update' ? await restrictionError(plan, refusal, tools) : undefined) ??
+      (plan.kind === 'update' ? await restrictionError(plan, violation, tools) : undefined) ??
       danglingKey(plan, resource)
     );
   const { triggerMessages } = tools;
-  return constraintError(refusal, { resource, sent: plan.values, triggerMessages }) ?? error;
+  return constraintError(violation, { resource, sent: plan.values, triggerMessages }) ?? error;
 }
 
 /**
@@ -71,17 +71,17 @@ export async function translateWriteError(
  * exhausted, or if it misses a value that the statement has.
  */
 export function isOfBody(
-  refusal: DatabaseError,
+  violation: DatabaseError,
   plan: TranslatedWriteError['plan'],
   { resource, metadata }: { readonly resource: ResourceSchema; readonly metadata: EntityMetadata },
 ): boolean {
-  if (refusal.kind === 'not-null' && refusal.table === undefined && refusal.column !== undefined)
-    return (valueOf(refusal.column, plan, resource) ?? null) === null;
+  if (violation.kind === 'not-null' && violation.table === undefined && violation.column !== undefined)
+    return (valueOf(violation.column, plan, resource) ?? null) === null;
   if (plan.kind !== 'create') return true;
   const isGeneratedKey = (name: string): boolean =>
     metadata.columns.some((each) => each.databaseName === name && each.isGenerated) &&
     valueOf(name, plan, resource) === undefined;
-  const { columns, column } = refusal as { readonly columns?: readonly string[]; readonly column?: string };
+  const { columns, column } = violation as { readonly columns?: readonly string[]; readonly column?: string };
   return !(columns ?? [column ?? '']).some(isGeneratedKey);
 }
 
@@ -92,7 +92,7 @@ function valueOf(column: string, plan: TranslatedWriteError['plan'], resource: R
   if (set) return set.value;
   const field = resource.fields.find((each) =>
     each.kind === 'to-one'
-      ? plan.values.has(each.name) && each.relation.on.some(({ near }) => near.id === column)
+      ? plan.values.has(each.name) && each.relation.on.some(({ localColumn }) => localColumn.id === column)
       : each.kind === 'column' && each.column.id === column,
   );
   return field && plan.values.get(field.name);
@@ -141,18 +141,18 @@ export async function commitError(
   if (!first || isRestException(error)) return error;
   const { resource } = first;
   const tools = toolsOf(resource);
-  const refusal = await violatedConstraint(error, resource, tools);
-  if (!refusal) return error;
-  const restricted = await findRestriction(plans, refusal, tools);
+  const violation = await violatedConstraint(error, resource, tools);
+  if (!violation) return error;
+  const restricted = await findRestriction(plans, violation, tools);
   if (restricted) return restricted;
   const { triggerMessages } = tools;
   const written = plans.filter((plan) => plan.kind !== 'delete');
-  if (written.length === 0) return forbiddenDeletion(refusal, triggerMessages) ?? error;
+  if (written.length === 0) return forbiddenDeletion(violation, triggerMessages) ?? error;
   const { metadata } = tools.tables.of(resource);
-  if (!written.some((plan) => isOfBody(refusal, plan, { resource, metadata }))) return error;
-  if (refusal.kind === 'foreign-key') await recheck();
+  if (!written.some((plan) => isOfBody(violation, plan, { resource, metadata }))) return error;
+  if (violation.kind === 'foreign-key') await recheck();
   return (
-    constraintError(withoutColumns(refusal), { resource, sent: new Map(), triggerMessages }) ??
+    constraintError(withoutColumns(violation), { resource, sent: new Map(), triggerMessages }) ??
     noRelatedObject()
   );
 }
@@ -171,26 +171,26 @@ function plansOf(step: BatchPlan['steps'][number]): readonly StepPlan[] {
 /** The 409 of a batch. It names the first model that the caller may view, whichever row its objects refer to. */
 async function findRestriction(
   plans: readonly StepPlan[],
-  refusal: DatabaseError,
+  violation: DatabaseError,
   tools: WriterTools,
 ): Promise<RestrictedByReferrer | undefined> {
   let restricted: RestrictedByReferrer | undefined;
   for await (const plan of inSlices(plans)) {
-    const found = plan.kind === 'create' ? undefined : await restrictionError(plan, refusal, tools);
+    const found = plan.kind === 'create' ? undefined : await restrictionError(plan, violation, tools);
     if (found?.referrer !== undefined) return found;
     restricted ??= found;
   }
   return restricted;
 }
 
-function withoutColumns(refusal: DatabaseError): DatabaseError {
-  switch (refusal.kind) {
+function withoutColumns(violation: DatabaseError): DatabaseError {
+  switch (violation.kind) {
     case 'unique':
     case 'not-null':
     case 'data':
-      return { kind: refusal.kind };
+      return { kind: violation.kind };
     default:
-      return refusal;
+      return violation;
   }
 }
 

@@ -213,7 +213,7 @@ export class UpdateTogether {
 
   private anyOf(rows: readonly Target[]): Condition {
     const { identity } = this.resource;
-    const operands = identity.map((column) => ({ hops: [], column }));
+    const operands = identity.map((column) => ({ joinPath: [], column }));
     return anyOf(
       operands,
       rows.map((row) => identity.map((column, at) => equals(column, row.identity[at] ?? null) as Compare)),

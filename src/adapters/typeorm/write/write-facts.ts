@@ -195,8 +195,10 @@ function rowDeletionCause(
   if (!dialect.inserting) return { kind: 'no-returning', name: type };
   if (!dialect.limitsChanges) return undefined;
   if (metadata.deleteDateColumn) return { kind: 'soft-deletion', name: type };
-  const { identity, key, label } = resource;
-  return identity === key.columns && key.via === undefined ? undefined : { kind: 'other-key', name: label };
+  const { identity, key, className } = resource;
+  return identity === key.columns && key.via === undefined
+    ? undefined
+    : { kind: 'other-key', name: className };
 }
 
 type TableTools = Pick<WriterTools, 'dialect' | 'connections' | 'tables'>;
