@@ -43,7 +43,7 @@ export function aggregateStatement(
     ...(plan.counts ? ['count(*) OVER ()'] : []),
     ...(plan.minGroup === undefined ? [] : ['smallest']),
   ];
-  const order = orderOf(plan, { keys, measures });
+  const order = orderOf(plan, { keys, measures }, dialect);
   const selected = outer.map((sql, index) => `${sql} AS c${index}`).join(', ');
   const offset = plan.offset === 0 ? '' : ` OFFSET ${plan.offset}`;
   const sql = `SELECT ${selected} FROM ${found}${order} LIMIT ${plan.limit + 1}${offset}`;
@@ -177,14 +177,15 @@ function summedType(type: DataType): DataType {
 }
 
 /** Null is greater than every value. The keys make the order total. */
-function orderOf({ order }: AggregatePlan, { keys, measures }: Parts): string {
+function orderOf({ order }: AggregatePlan, { keys, measures }: Parts, { nullsFirst }: Dialect): string {
   const rest = keys.map((_, index) => ({ by: 'group' as const, index, descending: false }));
   const named = new Set(order.filter(({ by }) => by === 'group').map(({ index }) => index));
   const terms = [...order, ...rest.filter(({ index }) => !named.has(index))].flatMap(
     ({ by, index, descending }) =>
       ((by === 'group' ? keys : measures)[index]?.order ?? []).flatMap(({ sql, isInverse }) => {
         const direction = descending !== isInverse ? ' DESC' : '';
-        return [`(${sql} IS NULL)${direction}`, `${sql}${direction}`];
+        // Where it is the order of the database, it is that of its groups too.
+        return [...(nullsFirst ? [`(${sql} IS NULL)${direction}`] : []), `${sql}${direction}`];
       }),
   );
   return terms.length === 0 ? '' : ` ORDER BY ${terms.join(', ')}`;

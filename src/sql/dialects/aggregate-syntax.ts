@@ -58,44 +58,21 @@ export function groupsByText({ kind }: DataType): boolean {
   return EXACT_TEXTS.has(kind);
 }
 
-/** A time in seconds since 1970 as text: `2026-03-29 01:00:00`. */
-function clockText(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
-}
-
-interface OffsetSearch {
-  /** The condition for what is before a time on the clock. */
-  readonly isBefore: (clock: string) => string;
-  /** The SQL of an offset. Default: the number of seconds. */
-  readonly write?: (seconds: number) => string;
-}
-
 const FIRST = Date.UTC(ZONE_YEARS.from, 0, 1) / 1000;
 const END = Date.UTC(ZONE_YEARS.to, 0, 1) / 1000;
-/** Most instants are of these years, which are found by fewer comparisons. */
-const OFTEN = { from: Date.UTC(2010, 0, 1) / 1000, to: Date.UTC(2035, 0, 1) / 1000, weight: 20 } as const;
 
-/** The offset of a clock, NULL outside of the years of the zone: a search by nested CASE. */
-export function offsetSql(
-  { first, changes }: ZoneOffsets,
-  { isBefore, write = String }: OffsetSearch,
-): string {
-  if (changes.length === 0) return write(first);
-  const bounds = [FIRST, ...changes.map(({ at }) => at), END];
-  const leaves = ['NULL', ...[first, ...changes.map(({ offset }) => offset)].map(write), 'NULL'];
-  const search = (low: number, high: number): string => {
-    if (low === high) return leaves[low] ?? 'NULL';
-    const middle = middleOf(bounds, low, high);
-    return `CASE WHEN ${isBefore(clockText(bounds[middle] ?? 0))} THEN ${search(low, middle)} ELSE ${search(middle + 1, high)} END`;
+/** The offsets of a clock, each from one bound on to the next, in seconds since 1970. Outside of the bounds none is known. */
+export function offsetTable({ first, changes }: ZoneOffsets): {
+  readonly bounds: readonly number[];
+  readonly offsets: readonly number[];
+} {
+  return {
+    bounds: [FIRST, ...changes.map(({ at }) => at), END],
+    offsets: [first, ...changes.map(({ offset }) => offset)],
   };
-  return search(0, bounds.length);
 }
 
-/** The bound from `low` on, before `high`, that has half of the weight before it. */
-function middleOf(bounds: readonly number[], low: number, high: number): number {
-  const weights = bounds.slice(low, high).map((at) => (at >= OFTEN.from && at < OFTEN.to ? OFTEN.weight : 1));
-  const half = weights.reduce((sum, weight) => sum + weight, 0) / 2;
-  let sum = 0;
-  const index = weights.findIndex((weight) => (sum += weight) >= half);
-  return low + Math.max(0, index);
+/** A time in seconds since 1970 as text: `2026-03-29 01:00:00`. */
+export function clockText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 }

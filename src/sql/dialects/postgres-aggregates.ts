@@ -1,7 +1,8 @@
 import type { TimeUnit } from '../../core/query/aggregate.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { isAtUtc, processZone, shiftBetween, UTC_ZONE } from '../../core/values/time-zones.js';
-import { groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
+import type { ZoneOffsets } from '../../core/values/time-zones.js';
+import { clockText, groupsByText, INEXACT, offsetTable } from './aggregate-syntax.js';
 import type { AggregateSyntax, SyntaxBucket } from './aggregate-syntax.js';
 
 /** @param read as in `Dialect`. */
@@ -37,14 +38,30 @@ function bucket(column: string, type: DataType, { unit, zone = UTC_ZONE }: Synta
   if (type.kind !== 'datetime') return [truncated(unit, `${column}::timestamp`)];
   const clock = type.zoned ? `(${column} AT TIME ZONE 'UTC')` : column;
   const { shift, offset } = shiftBetween(type.zoned ? UTC_ZONE : processZone(), zone);
-  const isBefore = (bound: string): string => `${clock} < TIMESTAMP '${bound}'`;
-  const by = offsetSql(shift, { isBefore, write: (seconds) => `INTERVAL '${seconds} seconds'` });
-  const begin = truncated(unit, isAtUtc(shift) ? clock : `${clock} + ${by}`);
+  const find = (offsets: ZoneOffsets, as: 'interval' | 'int'): string =>
+    offsetSql(offsets, as, { column, zoned: type.zoned });
+  const begin = truncated(unit, isAtUtc(shift) ? clock : `${clock} + ${find(shift, 'interval')}`);
   const local =
     shift.changes.length === 0
       ? begin
       : `COALESCE(${begin}, CASE WHEN ${clock} IS NOT NULL THEN TIMESTAMP 'infinity' END)`;
-  return unit === 'hour' ? [local, offsetSql(offset, { isBefore })] : [local];
+  return unit === 'hour' ? [local, find(offset, 'int')] : [local];
+}
+
+/**
+ * The offset of an instant, NULL outside of the years of the zone, by a binary search in an array. The planner takes each comparison of
+ * nested CASE for one of every row, and compiles them all.
+ */
+function offsetSql(
+  zone: ZoneOffsets,
+  as: 'interval' | 'int',
+  { column, zoned }: { readonly column: string; readonly zoned: boolean },
+): string {
+  const write = (seconds: number): string => (as === 'int' ? String(seconds) : `${seconds} seconds`);
+  if (zone.changes.length === 0) return `'${write(zone.first)}'::${as}`;
+  const { bounds, offsets } = offsetTable(zone);
+  const times = bounds.map((at) => `"${clockText(at)}${zoned ? '+00' : ''}"`);
+  return `('{${offsets.map(write).join(',')}}'::${as}[])[width_bucket(${column}, '{${times.join(',')}}'::timestamp${zoned ? 'tz' : ''}[])]`;
 }
 
 function truncated(unit: TimeUnit, clock: string): string {

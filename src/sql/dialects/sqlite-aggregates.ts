@@ -1,12 +1,13 @@
 import type { TimeUnit } from '../../core/query/aggregate.js';
 import type { DataType, TypeOf } from '../../core/schema/data-type.js';
-import { groupsByText, INEXACT, offsetSql } from './aggregate-syntax.js';
+import type { ZoneOffsets } from '../../core/values/time-zones.js';
+import { clockText, groupsByText, INEXACT, offsetTable } from './aggregate-syntax.js';
 import type { AggregateSyntax, SyntaxBucket } from './aggregate-syntax.js';
 
 /** Decimals of a column that does not say how many it has. */
 const PLACES = 6;
-/** A REAL has every number of 15 digits. */
-const EXACT_BELOW = '1e15';
+/** A REAL has every number of so many digits. */
+const EXACT_DIGITS = 15;
 
 const MOST = 2n ** 63n - 1n;
 
@@ -64,12 +65,17 @@ function placesOf({ scale }: TypeOf<'decimal'>): number {
   return scale ?? PLACES;
 }
 
-/** A decimal, which is stored as REAL, as an integer; 0.5 for one that has more digits, or is no number. */
+/**
+ * A decimal, which is stored as REAL, as an integer; 0.5 for one that has more digits, or is no number: texts and bytes are greater than
+ * all numbers. The unary plus removes the affinity, so that numbers are not compared as texts.
+ */
 function scaled(column: string, type: TypeOf<'decimal'>): string {
-  const factor = `1${'0'.repeat(placesOf(type))}`;
+  const places = placesOf(type);
+  const factor = `1${'0'.repeat(places)}`;
+  const end = `1e${EXACT_DIGITS - places}`;
   const isExact = [
-    `typeof(${column}) IN ('integer', 'real')`,
-    `abs(${column} * ${factor}) < ${EXACT_BELOW}`,
+    `+${column} > -${end}`,
+    `+${column} < ${end}`,
     ...(type.scale === undefined ? [`ROUND(${column} * ${factor}.0) / ${factor}.0 = ${column}`] : []),
   ];
   return `CASE WHEN ${isExact.join(' AND ')} THEN CAST(ROUND(${column} * ${factor}) AS INTEGER) WHEN ${column} IS NOT NULL THEN 0.5 END`;
@@ -118,10 +124,60 @@ function bucket(column: string, type: DataType, { unit, zone }: SyntaxBucket): r
     const begin = beginOf(column, unit, '');
     return [known(begin, column), ...(unit === 'hour' ? ['0'] : [])];
   }
-  const isBefore = (clock: string): string => `${column} < '${clock}'`;
-  const shift = offsetSql(zone, { isBefore, write: (seconds) => `'${seconds} seconds'` });
+  const shift = offsetSql(zone, column, (seconds) => `'${seconds} seconds'`);
   const begin = known(beginOf(column, unit, `, ${shift}`), column);
-  return unit === 'hour' ? [begin, offsetSql(zone, { isBefore })] : [begin];
+  return unit === 'hour' ? [begin, offsetSql(zone, column, String)] : [begin];
+}
+
+const DAY = 86_400;
+const MIDNIGHT = '00:00:00';
+/** Most instants are of these years, which are found by fewer comparisons. */
+const OFTEN = { from: Date.UTC(2010, 0, 1) / 1000, to: Date.UTC(2035, 0, 1) / 1000, weight: 20 } as const;
+
+/** A day from which on another leaf of the search is valid. */
+interface Step {
+  readonly day: number;
+  readonly weight: number;
+  readonly leaf: string;
+}
+
+/**
+ * The offset of an instant, NULL outside of the years of the zone: a search by nested CASE. It compares days, which all text forms of an
+ * instant begin with, and only on a day of a change the time. The unary plus removes the affinity, by which each comparison would try to
+ * read both texts as numbers.
+ */
+function offsetSql(zone: ZoneOffsets, column: string, write: (seconds: number) => string): string {
+  if (zone.changes.length === 0) return write(zone.first);
+  const { bounds, offsets } = offsetTable(zone);
+  const known = ['NULL', ...offsets.map(write), 'NULL'];
+  const steps = bounds.flatMap((at, index): readonly Step[] => {
+    const [before = '', leaf = ''] = known.slice(index, index + 2);
+    const time = clockText(at).slice(11);
+    const day = Math.floor(at / DAY) * DAY;
+    const weight = at >= OFTEN.from && at < OFTEN.to ? OFTEN.weight : 1;
+    if (time === MIDNIGHT) return [{ day, weight, leaf }];
+    const onDay = `CASE WHEN time(${column}) < '${time}' THEN ${before} ELSE ${leaf} END`;
+    // Few instants are of the day itself.
+    return [
+      { day, weight, leaf: onDay },
+      { day: day + DAY, weight: 0, leaf },
+    ];
+  });
+  const search = (low: number, high: number): string => {
+    if (low === high) return steps[low - 1]?.leaf ?? 'NULL';
+    const middle = middleOf(steps, low, high);
+    const day = clockText(steps[middle]?.day ?? 0).slice(0, 10);
+    return `CASE WHEN +${column} < '${day}' THEN ${search(low, middle)} ELSE ${search(middle + 1, high)} END`;
+  };
+  return search(0, steps.length);
+}
+
+/** The step from `low` on, before `high`, that has half of the weight before it. */
+function middleOf(steps: readonly Step[], low: number, high: number): number {
+  const weights = steps.slice(low, high).map(({ weight }) => weight);
+  const half = weights.reduce((sum, weight) => sum + weight, 0) / 2;
+  let sum = 0;
+  return low + weights.findIndex((weight) => (sum += weight) >= half);
 }
 
 function known(begin: string, column: string): string {
