@@ -5,7 +5,7 @@ import { INSTANTS } from './seeds.js';
 import type { StyledRequest, Fields, Json } from './styles.js';
 import { expectedRows, samplesOf, writes } from './workloads.js';
 import type { Order, Workload } from './workloads.js';
-import { seededIn, targetOf } from './writes.js';
+import { newItems, seededIn, targetOf } from './writes.js';
 
 const STATUS = { GET: 200, POST: 201, PATCH: 200 } as const;
 
@@ -42,8 +42,23 @@ export async function checkWritten(
     .flatMap((order) => expectedRows(order))
     .map((row) => (created ? String(row[column]) : `${String(row.id)} ${String(row[column])}`))
     .find((row) => !written.has(row));
+  if (workload === 'children') await checkChildren(database, contestant);
   if (missing !== undefined)
     throw new Error(`${contestant.name} is not measured: ${workload} answered, but did not write ${missing}`);
+}
+
+/** Checks that each new shelf has the items of its request. */
+async function checkChildren(database: BenchDatabase, { name }: Contestant): Promise<void> {
+  const items = await database.rows(
+    `SELECT @item.label AS label FROM @item, @shelf WHERE @shelf.id = shelf_id AND @shelf.id > ${seededIn('shelf')} AND @shelf.label LIKE '% of a request'`,
+  );
+  const written = items.map(({ label }) => String(label)).sort();
+  const expected = samplesOf('children')
+    .flatMap(({ n }) => newItems(n))
+    .map(({ label }) => String(label))
+    .sort();
+  if (JSON.stringify(written) !== JSON.stringify(expected))
+    throw new Error(`${name} is not measured: it answered, but wrote the items ${written.join(', ')}`);
 }
 
 async function differenceOf(

@@ -6,6 +6,7 @@ import { ROOT } from './root.js';
 import { CHECKED, DATAUI, JSON_API, KAVO, PAGINATE, PLAIN, RESTIFY, COMMON, only } from './styles.js';
 import type { Style } from './styles.js';
 import { WORKLOADS } from './workloads.js';
+import type { Workload } from './workloads.js';
 
 export interface Contestant {
   readonly name: string;
@@ -37,8 +38,9 @@ const ONLY_NAMED = { extra: true } as const;
 const LIMIT = { ...ONLY_NAMED, databases: SQLITE_AND_POSTGRES };
 const RIVAL = { ...ONLY_NAMED, rival: true } as const;
 
-/** Expansions and aggregates are written by hand with Nest alone. */
-const WRITTEN_RAW = WORKLOADS.filter((workload) => workload !== 'expanded' && workload !== 'aggregate');
+/** Written by hand with Nest alone. */
+const NEST_ONLY: readonly Workload[] = ['expanded', 'aggregate', 'parent', 'children'];
+const WRITTEN_RAW = WORKLOADS.filter((workload) => !NEST_ONLY.includes(workload));
 
 export const CONTESTANTS: readonly Contestant[] = [
   ours('restify-express', RESTIFY),

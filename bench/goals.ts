@@ -32,6 +32,7 @@ export const GOALS: Readonly<Partial<Record<Workload, readonly number[]>>> = {
   update: [1.7, 2, 0.5],
   bulk: [1.5, 1.5],
   upsert: [1.5, 1.5],
+  children: [2, 2],
   'hook-create': [1.5, 1.5],
   'hook-update': [1.5, 1.5],
   'hook-bulk': [1.5, 1.5],

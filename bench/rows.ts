@@ -1,7 +1,7 @@
 /** A row by the names of the schema, with dates as ISO text. */
 export type Row = Readonly<Record<string, Value>>;
 /** Objects are the values of JSON columns. */
-export type Value = string | number | null | Settings;
+export type Value = string | number | null | Settings | readonly Row[];
 
 export interface Settings {
   readonly on: boolean;
@@ -19,6 +19,8 @@ export const POSTS = 2000;
 export const DEVICES = 1000;
 export const PARCELS = 500;
 export const WARES = 10_000;
+export const SHELVES = 100;
+export const ITEMS_OF_A_SHELF = 10;
 /** Of lists with pagination, and of bulk writes. */
 export const PAGE_SIZE = 100;
 
@@ -122,6 +124,15 @@ export function parcelRow(n: number): Row {
 
 export function wareRow(n: number): Row {
   return { id: n, code: `code-${four(n)}`, stock: n % 50 };
+}
+
+export function shelfRow(n: number): Row {
+  return { id: n, label: `Shelf ${four(n)}`, places: n % 50 };
+}
+
+export function itemRow(n: number): Row {
+  const shelf = Math.ceil(n / ITEMS_OF_A_SHELF);
+  return { id: n, label: `Item ${four(n)} of shelf ${four(shelf)}`, weight: n % 500, shelf };
 }
 
 function instantText(n: number): string {

@@ -3,21 +3,25 @@ import {
   COURSES,
   COURSES_OF_A_STUDENT,
   DEVICES,
+  ITEMS_OF_A_SHELF,
   MEASUREMENTS,
   PARCELS,
   POSTS,
   QUESTIONS,
+  SHELVES,
   STUDENTS,
   WARES,
   choiceRow,
   courseRow,
   deviceRow,
   enrolmentRow,
+  itemRow,
   measurementRow,
   parcelRow,
   postRow,
   questionRow,
   remarkRow,
+  shelfRow,
   studentRow,
   upTo,
   wareRow,
@@ -106,6 +110,22 @@ export const SEEDED_TABLES: readonly SeededTable[] = [
     rows: upTo(WARES).map(wareRow),
     changed: { column: 'stock', type: 'integer' },
   },
+  {
+    name: 'shelf',
+    columns: ['label varchar(100) NOT NULL', 'places integer NOT NULL'],
+    rows: upTo(SHELVES).map(shelfRow),
+    grows: true,
+  },
+  {
+    name: 'item',
+    columns: [
+      'label varchar(100) NOT NULL',
+      'weight integer NOT NULL',
+      // The rows of a shelf are removed with it when its table is restored.
+      'shelf_id integer NOT NULL REFERENCES @shelf (id) ON DELETE CASCADE',
+    ],
+    rows: upTo(SHELVES * ITEMS_OF_A_SHELF).map(itemRow),
+  },
 ];
 
 const INDEXES = [
@@ -115,6 +135,7 @@ const INDEXES = [
   'CREATE INDEX measurement_value ON @measurement (value)',
   'CREATE INDEX comment_post ON @comment (post_id)',
   'CREATE INDEX revision_post ON @revision (post_id)',
+  'CREATE INDEX item_shelf ON @item (shelf_id)',
 ];
 
 const CHANGED = SEEDED_TABLES.flatMap(({ name, changed }) =>
@@ -154,7 +175,7 @@ export function columnsOf(rows: readonly Row[]): string[] {
 
 /** Foreign keys have the name of the relation in rows, and the suffix `_id` in tables. */
 export function columnOf(name: string): string {
-  return ['question', 'student', 'course', 'post'].includes(name) ? `${name}_id` : name;
+  return ['question', 'student', 'course', 'post', 'shelf'].includes(name) ? `${name}_id` : name;
 }
 
 export const INSTANTS: ReadonlySet<string> = new Set(['pub_date', 'enrolled_at', 'published_at']);

@@ -77,7 +77,7 @@ function restifyWrite(order: WriteOrder): StyledRequest {
 
 function plainWrite(order: WriteOrder): StyledRequest {
   const { action, table } = targetOf(order.workload);
-  const path = `/${table}s`;
+  const path = table === 'shelf' ? '/shelves' : `/${table}s`;
   if (table === 'choice') return write('POST', path, newChoiceWithKey(order.n));
   if (action === 'update') return write('PATCH', `${path}/${order.n}`, bodyOf(order));
   return write('POST', action === 'create' ? path : `${path}/${action}`, bodyOf(order));

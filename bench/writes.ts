@@ -1,8 +1,10 @@
 import {
   CHOICES,
+  ITEMS_OF_A_SHELF,
   PAGE_SIZE,
   PARCELS,
   QUESTIONS,
+  SHELVES,
   WARES,
   parcelRow,
   questionRow,
@@ -16,6 +18,8 @@ export const WRITES = [
   'update',
   'bulk',
   'upsert',
+  'parent',
+  'children',
   'hook-create',
   'hook-update',
   'hook-bulk',
@@ -47,6 +51,8 @@ export function targetOf(workload: WriteWorkload): Target {
   if (workload === 'update')
     return { action: 'update', table: 'question', column: 'question_text', capitals: false };
   if (workload === 'upsert') return { action: 'upsert', table: 'ware', column: 'stock', capitals: false };
+  if (workload === 'parent' || workload === 'children')
+    return { action: 'create', table: 'shelf', column: 'label', capitals: false };
   const [kind = '', action = 'bulk'] = workload.split('-');
   return {
     action: action as Action,
@@ -80,6 +86,8 @@ export function bodyOf({ workload, n, version }: WriteOrder): Row | readonly Row
   const text = changedText(n, version);
   switch (action) {
     case 'create':
+      if (table === 'shelf')
+        return workload === 'parent' ? newShelf(n) : { ...newShelf(n), items: newItems(n) };
       return table === 'choice' ? newChoice(n) : newParcel(n);
     case 'update':
       return table === 'question' ? { question_text: text } : { label: text };
@@ -97,12 +105,14 @@ export function bodyOf({ workload, n, version }: WriteOrder): Row | readonly Row
 
 /** The rows that are written, and answered. A created row has no `id` here. */
 export function writtenRows(order: WriteOrder): readonly Row[] {
-  const { action, table, column, capitals } = targetOf(order.workload);
+  const { workload } = order;
+  const { action, table, column, capitals } = targetOf(workload);
   const body = bodyOf(order);
   const rows = (Array.isArray(body) ? body : [body]) as readonly Row[];
   return rows.map((row, at) => {
     const written = capitals ? { ...row, [column]: String(row[column]).toUpperCase() } : row;
     if (action === 'upsert') return { id: (order.n - 1) * PAGE_SIZE + at + 1, ...written };
+    if (workload === 'children') return newShelf(order.n);
     if (action !== 'update') return written;
     return { ...(table === 'question' ? questionRow(order.n) : parcelRow(order.n)), ...written };
   });
@@ -110,7 +120,7 @@ export function writtenRows(order: WriteOrder): readonly Row[] {
 
 /** The number of rows that a table has before any write. */
 export function seededIn(table: string): number {
-  return table === 'choice' ? CHOICES : PARCELS;
+  return ({ choice: CHOICES, shelf: SHELVES } as Readonly<Record<string, number>>)[table] ?? PARCELS;
 }
 
 export function newChoice(n: number): Row {
@@ -119,6 +129,14 @@ export function newChoice(n: number): Row {
 
 function newParcel(n: number): Row {
   return { label: `Parcel ${n} of a request`, weight: n % 500 };
+}
+
+function newShelf(n: number): Row {
+  return { label: `Shelf ${n} of a request`, places: n % 50 };
+}
+
+export function newItems(n: number): readonly Row[] {
+  return upTo(ITEMS_OF_A_SHELF).map((at) => ({ label: `Item ${at} of shelf ${n}`, weight: (n + at) % 500 }));
 }
 
 export function changedText(n: number, version: number): string {

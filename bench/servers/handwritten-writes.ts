@@ -14,8 +14,31 @@ import {
 } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
-import { BeforeInsert, BeforeUpdate, Column, Entity, In, PrimaryGeneratedColumn, Repository } from 'typeorm';
+import { Type as TypeOf } from 'class-transformer';
+import {
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import {
+  BeforeInsert,
+  BeforeUpdate,
+  Column,
+  Entity,
+  In,
+  JoinColumn,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  Repository,
+} from 'typeorm';
+import type { Relation } from 'typeorm';
 
 abstract class Labelled {
   @PrimaryGeneratedColumn()
@@ -58,7 +81,29 @@ class Ware {
   stock: number;
 }
 
-export const WRITTEN_ENTITIES = [Parcel, Hooked, Listened, Ruled, Ware];
+@Entity()
+class Shelf {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 100 })
+  label: string;
+
+  @Column()
+  places: number;
+
+  @OneToMany(() => Item, (item) => item.shelf, { cascade: true })
+  items: Relation<Item[]>;
+}
+
+@Entity()
+class Item extends Labelled {
+  @ManyToOne(() => Shelf, (shelf) => shelf.items, { nullable: false })
+  @JoinColumn({ name: 'shelf_id' })
+  shelf: Relation<Shelf>;
+}
+
+export const WRITTEN_ENTITIES = [Parcel, Hooked, Listened, Ruled, Ware, Shelf, Item];
 
 class CreateLabelled {
   @IsString()
@@ -111,6 +156,21 @@ class PutWare {
 
   @IsInt()
   stock: number;
+}
+
+class CreateShelf {
+  @IsString()
+  @MaxLength(100)
+  label: string;
+
+  @IsInt()
+  places: number;
+
+  @IsOptional()
+  @IsArray()
+  @ValidateNested({ each: true })
+  @TypeOf(() => CreateLabelled)
+  items?: CreateLabelled[];
 }
 
 /** Values as they are written: with a hook, a service changes them. */
@@ -191,6 +251,21 @@ class WareController {
   }
 }
 
+@Controller('shelves')
+class ShelfController {
+  constructor(@InjectRepository(Shelf) private readonly shelves: Repository<Shelf>) {}
+
+  /** TypeORM's cascade writes the items. The answer is as without them. */
+  @Post()
+  async create(
+    @Body(new ValidationPipe({ whitelist: true, transform: true, expectedType: CreateShelf }))
+    values: CreateShelf,
+  ): Promise<Omit<Shelf, 'items'>> {
+    const { id, label, places } = await this.shelves.save(this.shelves.create(values));
+    return { id, label, places };
+  }
+}
+
 @Module({
   imports: [TypeOrmModule.forFeature(WRITTEN_ENTITIES)],
   controllers: [
@@ -199,6 +274,7 @@ class WareController {
     controllerOf('listeneds', { entity: Listened, ...LABELLED }),
     controllerOf('ruleds', { entity: Ruled, create: CreateRuled, change: ChangeRuled }),
     WareController,
+    ShelfController,
   ],
   providers: [WareService],
 })

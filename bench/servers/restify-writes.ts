@@ -1,7 +1,17 @@
 import { Length, Max, Min } from 'class-validator';
 import { ResourceController, Restify, RestifyController } from 'nestjs-restify';
 import type { Write } from 'nestjs-restify';
-import { BeforeInsert, BeforeUpdate, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  BeforeInsert,
+  BeforeUpdate,
+  Column,
+  Entity,
+  JoinColumn,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+} from 'typeorm';
+import type { Relation } from 'typeorm';
 
 abstract class Labelled {
   @PrimaryGeneratedColumn()
@@ -71,4 +81,28 @@ class Ware {
   stock: number;
 }
 
-export const WRITTEN_ENTITIES = [Parcel, Hooked, Listened, Ruled, Ware];
+@Restify({ app: 'depot', nested: ['items'] })
+@Entity()
+class Shelf {
+  @PrimaryGeneratedColumn()
+  id: number;
+
+  @Column({ length: 100 })
+  label: string;
+
+  @Column()
+  places: number;
+
+  @OneToMany(() => Item, (item) => item.shelf)
+  items: Relation<Item[]>;
+}
+
+@Restify('depot')
+@Entity()
+class Item extends Labelled {
+  @ManyToOne(() => Shelf, (shelf) => shelf.items, { nullable: false })
+  @JoinColumn({ name: 'shelf_id' })
+  shelf: Relation<Shelf>;
+}
+
+export const WRITTEN_ENTITIES = [Parcel, Hooked, Listened, Ruled, Ware, Shelf, Item];
