@@ -1,61 +1,55 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { SlicedWork, MAX_BLOCKING_MILLISECONDS, BlockingTime, nextTurn } from './event-loop.js';
+import { eachInSlices, MAX_BLOCKING_MILLISECONDS } from './event-loop.js';
 
-function hold(milliseconds: number): void {
-  for (const end = performance.now() + milliseconds; performance.now() < end;);
+function block(milliseconds: number): void {
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until);
 }
 
-test('of those who wait for a turn one goes on in each turn of the loop, in the order in which they came', async () => {
-  const parts: string[] = [];
-  let turns = 0;
-  const count = (): void => {
-    turns += 1;
-    parts.push('-');
-    if (turns < 20) setImmediate(count);
+test('the parts of a short task are visited without a promise', () => {
+  const visited: number[] = [];
+  const done = eachInSlices([1, 2, 3], (part) => {
+    visited.push(part);
+  });
+  expect(done).toBeUndefined();
+  expect(visited).toEqual([1, 2, 3]);
+});
+
+test('a part whose visit returns a promise is waited for before the next one', async () => {
+  const events: string[] = [];
+  await eachInSlices([1, 2, 3], (part) => {
+    events.push(`begin ${part}`);
+    if (part === 1) return;
+    return setImmediate().then(() => {
+      events.push(`end ${part}`);
+    });
+  });
+  expect(events).toEqual(['begin 1', 'begin 2', 'end 2', 'begin 3', 'end 3']);
+});
+
+test('a long task lets others run between its parts', async () => {
+  const events: string[] = [];
+  const other = setImmediate().then(() => events.push('other'));
+  await eachInSlices([1, 2], (part) => {
+    events.push(String(part));
+    block(MAX_BLOCKING_MILLISECONDS);
+  });
+  await other;
+  expect(events).toEqual(['1', 'other', '2']);
+});
+
+test('an error ends the task, wherever it is thrown', async () => {
+  const visited: number[] = [];
+  const visit = (at: number, isLater: boolean) => (part: number) => {
+    visited.push(part);
+    const fail = (): void => {
+      if (part === at) throw new Error(`part ${part}`);
+    };
+    if (isLater) return setImmediate().then(fail);
+    fail();
   };
-  setImmediate(count);
-  await Promise.all(
-    ['a', 'b', 'c'].map(async (name) => {
-      for (let part = 0; part < 4; part += 1) {
-        await nextTurn();
-        parts.push(name);
-      }
-    }),
-  );
-  expect(parts.filter((each) => each !== '-').join('')).toBe('abcabcabcabc');
-  // A turn of the counter's can fall before or behind one of theirs.
-  expect(parts.join('')).not.toMatch(/[abc]{3}/);
-});
-
-test('what is awaited in a turn is no reason for others to wait', async () => {
-  let finish = (): void => undefined;
-  const slow = nextTurn().then(() => new Promise<void>((resolve) => (finish = resolve)));
-  await nextTurn();
-  finish();
-  await slow;
-});
-
-test('the time that was held ends with the turn, and goes on with what was waited for', async () => {
-  const held = new BlockingTime();
-  hold(20);
-  expect(held.milliseconds).toBeGreaterThanOrEqual(20);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const first = held.milliseconds;
-  expect(first).toBeGreaterThanOrEqual(20);
-  expect(held.milliseconds).toBe(first);
-  held.resume();
-  hold(10);
-  expect(held.milliseconds).toBeGreaterThanOrEqual(first + 10);
-  await nextTurn();
-  await nextTurn();
-  expect(held.milliseconds).toBe(held.milliseconds);
-});
-
-test('work is long when it has held the loop for long enough, and begins anew behind a pause', async () => {
-  const work = new SlicedWork();
-  hold(MAX_BLOCKING_MILLISECONDS + 1);
-  expect(work.isLong).toBe(true);
-  await work.pause();
-  hold(MAX_BLOCKING_MILLISECONDS + 1);
-  expect(work.isLong).toBe(true);
+  expect(() => eachInSlices([1, 2], visit(1, false))).toThrow('part 1');
+  await expect(eachInSlices([1, 2, 3], visit(2, true))).rejects.toThrow('part 2');
+  expect(visited).toEqual([1, 1, 2]);
 });

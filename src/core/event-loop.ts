@@ -1,4 +1,6 @@
 import { setImmediate } from 'node:timers';
+import { isPromise } from './maybe-promise.js';
+import type { MaybePromise } from './maybe-promise.js';
 
 /** Maximum time in milliseconds for which a task may block the event loop before it yields. */
 export const MAX_BLOCKING_MILLISECONDS = 5;
@@ -72,6 +74,42 @@ export async function* inSlices<Part>(parts: Iterable<Part>): AsyncGenerator<Par
   for (const part of parts) {
     if (work.isLong) await work.pause();
     yield part;
+  }
+}
+
+/**
+ * Calls `visit` for the parts of a long task, one after the other, and yields to the event loop in between as `inSlices`; without a promise
+ * if no call returns one, and all of them take less time than that.
+ */
+export function eachInSlices<Part>(
+  parts: Iterable<Part>,
+  visit: (part: Part) => MaybePromise<void>,
+): MaybePromise<void> {
+  const work = new SlicedWork();
+  const rest = parts[Symbol.iterator]();
+  for (let next = rest.next(); next.done !== true; next = rest.next()) {
+    const visited = work.isLong ? work.pause().then(() => visit(next.value)) : visit(next.value);
+    if (isPromise(visited)) return visitOthers(visited, { rest, visit, work });
+  }
+}
+
+async function visitOthers<Part>(
+  visited: Promise<void>,
+  {
+    rest,
+    visit,
+    work,
+  }: {
+    readonly rest: Iterator<Part>;
+    readonly visit: (part: Part) => MaybePromise<void>;
+    readonly work: SlicedWork;
+  },
+): Promise<void> {
+  await visited;
+  for (let next = rest.next(); next.done !== true; next = rest.next()) {
+    if (work.isLong) await work.pause();
+    const more = visit(next.value);
+    if (isPromise(more)) await more;
   }
 }
 

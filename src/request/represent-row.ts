@@ -1,6 +1,6 @@
 import type { Representation, Row } from '../core/contracts/serializer.js';
 import type { JsonOutput } from '../core/data-adapter.js';
-import { inSlices } from '../core/event-loop.js';
+import { eachInSlices } from '../core/event-loop.js';
 import { mapMaybe } from '../core/maybe-promise.js';
 import type { MaybePromise } from '../core/maybe-promise.js';
 import type { CompletedRows } from '../core/query/plan.js';
@@ -43,8 +43,9 @@ export class WrittenRows {
       const expanded = context.fieldSelection
         ? await context.fieldSelection.expanded(ofView, transaction)
         : ofView;
-      for await (const [index, row] of inSlices(ofView.entries()))
+      await eachInSlices(ofView.entries(), ([index, row]) => {
         represented.set(row, represent(expanded[index] ?? row, context));
+      });
     }
     return rows.map((row) => represented.get(row) ?? {});
   }

@@ -1,3 +1,4 @@
+import { DirectExecution } from '../../src/adapters/typeorm/write/direct-execution.js';
 import { DirectWriter } from '../../src/adapters/typeorm/write/direct-writer.js';
 import { createEntity } from '../../src/adapters/typeorm/write/entity-values.js';
 import { EntityStatements } from '../../src/adapters/typeorm/write/entity-statements.js';
@@ -21,10 +22,8 @@ import type { DirectWriterInside, Stored } from './writes-by-typeorm.js';
 const fast = {
   create: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'create')?.value as DirectWriter['create'],
   update: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'update')?.value as DirectWriter['update'],
-  execute: Object.getOwnPropertyDescriptor(DirectWriter.prototype, 'execute')?.value as (
-    this: DirectWriter,
-    ...given: readonly unknown[]
-  ) => Promise<Row | undefined>,
+  execute: Object.getOwnPropertyDescriptor(DirectExecution.prototype, 'execute')
+    ?.value as DirectExecution['execute'],
 };
 
 /** In an application with comparison, a row created by a direct INSERT must equal the row that TypeORM would store. */
@@ -110,7 +109,7 @@ function isComparable({ metadata }: DirectWriterInside, given: ReadonlySet<strin
   );
 }
 
-function insideOf(writer: DirectWriter): DirectWriterInside {
+function insideOf(writer: DirectWriter | DirectExecution): DirectWriterInside {
   return writer as unknown as DirectWriterInside;
 }
 
@@ -129,14 +128,10 @@ function storedNow(inside: DirectWriterInside, row: Row): Promise<Stored | undef
 }
 
 /** The row from RETURNING must equal the row that is read. */
-Object.defineProperty(DirectWriter.prototype, 'execute', {
-  value: function (this: DirectWriter, ...given: readonly unknown[]) {
-    const comparison = comparisonOfWriter(insideOf(this));
-    return comparison ? compareWrittenRow(this, comparison, given) : fast.execute.call(this, ...given);
-  },
-  writable: true,
-  configurable: true,
-});
+DirectExecution.prototype.execute = function (this: DirectExecution, ...given) {
+  const comparison = comparisonOfWriter(insideOf(this));
+  return comparison ? compareWrittenRow(this, comparison, given) : fast.execute.apply(this, given);
+};
 
 /** The same without the comparison of the two rows: it is read. */
 const lockedUpdate = Object.getOwnPropertyDescriptor(LockedUpdate.prototype, 'execute')
@@ -167,11 +162,11 @@ for (const name of ['insert', 'update'] as const) {
 }
 
 async function compareWrittenRow(
-  writer: DirectWriter,
+  writer: DirectExecution,
   comparison: Comparison,
-  given: readonly unknown[],
+  given: Parameters<DirectExecution['execute']>,
 ): Promise<Row | undefined> {
-  const row = await fast.execute.call(writer, ...given);
+  const row = await fast.execute.apply(writer, given);
   if (!row) return row;
   const { tools, resource } = insideOf(writer);
   comparison.changed++;

@@ -1,6 +1,7 @@
 import { isMissingPackage } from '../../core/errors/missing-package.js';
 import { emptyFieldErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
+import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { DataType } from '../../core/schema/data-type.js';
 import { isAcceptedInBodies, isNested, isWritable } from '../../core/schema/field.js';
 import type { EmbeddedField, Field, ColumnField } from '../../core/schema/field.js';
@@ -35,7 +36,7 @@ interface ClassValidator {
 
 /** Validates an entity with class-validator before it is written. */
 export interface EntityValidator {
-  validate(entity: object, resource: ResourceSchema, written: Written): Promise<FieldErrors>;
+  validate(entity: object, resource: ResourceSchema, written: Written): MaybePromise<FieldErrors>;
   /** Whose validators a class has. */
   classValidatorsOf(target: unknown): ClassValidators;
   /** The rules of a class as far as a JSON Schema can express them. */
@@ -58,16 +59,23 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
   const datesAsTexts = datesAsTextsOf(library);
   const metadataOf = (target: unknown): readonly ValidationMetadataLike[] =>
     library.getMetadataStorage().getTargetValidationMetadatas(target, '', true, false);
+  const isValidated = validatedClassesOf(library);
+  const validate = async (
+    entity: object,
+    resource: ResourceSchema,
+    written: Written,
+  ): Promise<FieldErrors> => {
+    const view = validatedView(entity, resource.fields, { written, datesAsTexts });
+    // The database sets missing values, which therefore are not validated.
+    const found = await library.validate(view, {
+      forbidUnknownValues: false,
+      skipUndefinedProperties: true,
+    });
+    return fieldErrors(found, resource.fields, { entity, written });
+  };
   return {
-    validate: async (entity, resource, written) => {
-      const view = validatedView(entity, resource.fields, { written, datesAsTexts });
-      // The database sets missing values, which therefore are not validated.
-      const found = await library.validate(view, {
-        forbidUnknownValues: false,
-        skipUndefinedProperties: true,
-      });
-      return fieldErrors(found, resource.fields, { entity, written });
-    },
+    validate: (entity, resource, written) =>
+      isValidated(entity.constructor) ? validate(entity, resource, written) : NO_FIELD_ERRORS,
     rulesOf: (target) => readRules(metadataOf(target)),
     readBody: (type) => readBody(type, metadataOf),
     classValidatorsOf: (target) => {
@@ -85,6 +93,19 @@ export async function loadEntityValidator(): Promise<EntityValidator | undefined
 function isBuiltIn({ type, name, validateIf }: ValidationMetadataLike, library: ClassValidator): boolean {
   if (validateIf !== undefined) return false;
   return type === 'whitelistValidation' || (name !== undefined && Object.values(library).includes(name));
+}
+
+/** Whether a class has validators. Cached, because decorators are not added after the start. */
+function validatedClassesOf(library: ClassValidator): (type: unknown) => boolean {
+  const known = new WeakMap<object, boolean>();
+  return (type) => {
+    if (typeof type !== 'function') return true;
+    const found =
+      known.get(type) ??
+      library.getMetadataStorage().getTargetValidationMetadatas(type, '', true, false).length > 0;
+    known.set(type, found);
+    return found;
+  };
 }
 
 /** Cached by class, because decorators are not added after the start. */
@@ -106,6 +127,7 @@ function datesAsTextsOf(library: ClassValidator): DatesAsTexts {
   };
 }
 
+const NO_FIELD_ERRORS: FieldErrors = Object.freeze(emptyFieldErrors());
 const NO_NAMES: ReadonlySet<string> = new Set();
 /** The names of the validators that admit a date only as text. */
 const DATE_TEXT_VALIDATORS: ReadonlySet<string> = new Set([

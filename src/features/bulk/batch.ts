@@ -9,7 +9,8 @@ import {
 } from '../../core/errors/rest-exception.js';
 import type { BulkStepError, FieldErrors } from '../../core/errors/rest-exception.js';
 import { InvalidInput, InvalidItems } from '../../core/errors/http-exceptions.js';
-import { inSlices } from '../../core/event-loop.js';
+import { eachInSlices } from '../../core/event-loop.js';
+import { settleMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';
 import { writeWithPairs, writtenWith } from '../../request/plan/write-with-pairs.js';
@@ -27,14 +28,19 @@ export async function planItems<Plan>(
   plan: (item: JsonObject, index: number) => MaybePromise<Plan>,
 ): Promise<readonly (Plan | RefusedPlan)[]> {
   const plans: (Plan | RefusedPlan)[] = [];
-  for await (const [index, item] of inSlices(items.entries())) {
-    try {
-      plans.push(await plan(requireObject(item), index));
-    } catch (error) {
-      if (!isRestException(error) || !('fields' in error)) throw error;
-      plans.push({ kind: 'refused', errors: (error as InvalidInput).fields });
-    }
-  }
+  const add = (each: Plan | RefusedPlan): void => {
+    plans.push(each);
+  };
+  await eachInSlices(items.entries(), ([index, item]) =>
+    settleMaybe(
+      () => plan(requireObject(item), index),
+      add,
+      (error) => {
+        if (!isRestException(error) || !('fields' in error)) throw error;
+        add({ kind: 'refused', errors: (error as InvalidInput).fields });
+      },
+    ),
+  );
   return plans;
 }
 

@@ -10,7 +10,8 @@ import {
   NON_FIELD_ERRORS,
 } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
-import { inSlices } from '../../core/event-loop.js';
+import { eachInSlices } from '../../core/event-loop.js';
+import { mapMaybe, settleMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { ALWAYS, conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
@@ -145,8 +146,8 @@ async function countChildren(
   { field, nested }: AuthorizedChildren,
   { exchange, actor }: RestContext,
 ): Promise<void> {
-  if (!exchange) return;
   const model = resourceOf(field.nested.relation.target);
+  if (!exchange || !model.throttle) return;
   const count =
     nested.create.length + nested.update.length + nested.delete.length + (nested.deletesOne ? 1 : 0);
   for (let row = 0; row < count; row++) await throttleRequest(model, { actor, address: exchange.address });
@@ -178,27 +179,27 @@ async function planEach(
   plan: (item: JsonObject, index: number) => MaybePromise<PlannedStep>,
 ): Promise<readonly PlannedStep[]> {
   const steps: PlannedStep[] = [];
-  for await (const [index, item] of inSlices(items.entries())) {
-    try {
-      steps.push(await plan(requireObject(item), index));
-    } catch (error) {
-      if (!isRestException(error) || !('fields' in error)) throw error;
-      steps.push(refused((error as InvalidInput).fields));
-    }
-  }
+  const add = (step: PlannedStep): void => {
+    steps.push(step);
+  };
+  await eachInSlices(items.entries(), ([index, item]) =>
+    settleMaybe(
+      () => plan(requireObject(item), index),
+      add,
+      (error) => {
+        if (!isRestException(error) || !('fields' in error)) throw error;
+        add(refused((error as InvalidInput).fields));
+      },
+    ),
+  );
   return steps;
 }
 
-async function planNewChild(
-  item: JsonObject,
-  creating: RestContext,
-  plans: ChildPlans,
-): Promise<PlannedStep> {
-  const { plan, below } = await plans.create(creating, item);
-  const errors = withErrors(plan.errors, refuseNested(creating.route.resource, item, TOO_DEEP));
-  return {
-    stepBelow: (parent, pending) => ({ ...(parent ? below(parent) : plan), errors, pending }),
-  };
+function planNewChild(item: JsonObject, creating: RestContext, plans: ChildPlans): MaybePromise<PlannedStep> {
+  return mapMaybe(plans.create(creating, item), ({ plan, below }) => {
+    const errors = withErrors(plan.errors, refuseNested(creating.route.resource, item, TOO_DEEP));
+    return { stepBelow: (parent, pending) => ({ ...(parent ? below(parent) : plan), errors, pending }) };
+  });
 }
 
 interface Changing {
@@ -207,7 +208,7 @@ interface Changing {
 }
 
 /** The changes of children, each of those of the parent that have its key; of the only child, whatever its key. */
-async function planChanges(
+function planChanges(
   { nested: { isOne, relation } }: NestedField,
   { update }: NestedBody,
   { updating, plans }: Changing,
@@ -216,33 +217,33 @@ async function planChanges(
   const below = conditionBelow(relation);
   const fields = isOne ? [] : keyFieldsOf(resource);
   const seen = new Set<string>();
-  const steps = await planEach(update, async (item): Promise<PlannedStep> => {
+  return planEach(update, (item) => {
     const key = isOne ? undefined : keyOfItem(item, fields, resource);
     const text = key && keyText(key);
-    if (text !== undefined && seen.has(text)) return refused(errorsAt(nameOf(fields), REPEATED));
+    if (text !== undefined && seen.has(text)) return refused(errorAt([nameOf(fields)], REPEATED));
     if (text !== undefined) seen.add(text);
     // A read-only key is not part of the change.
     const rest = Object.entries(item).filter(([each]) => !fields.some(({ name }) => name === each));
     const body = copyOf(item, Object.fromEntries(rest));
     const where = key ? conjunction([scope, keyCondition(key, resource)]) : scope;
-    const plan = await plans.update(updating, body, where);
-    const errors = withErrors(plan.errors, refuseNested(updating.route.resource, body, TOO_DEEP));
     const missing = key
-      ? errorsAt(nameOf(fields), noSuchKey(keyText(key)))
-      : errorsAt(NON_FIELD_ERRORS, NOT_FOUND);
-    return {
-      key: text,
-      missing,
-      stepBelow: (parent, pending) => ({
-        ...plan,
-        errors,
-        pending,
-        where: conjunction([below(parent), plan.where]),
-        fixed: columnsBelow(relation, parent ?? []),
-      }),
-    };
+      ? errorAt([nameOf(fields)], noSuchKey(keyText(key)))
+      : errorAt([NON_FIELD_ERRORS], NOT_FOUND);
+    return mapMaybe(plans.update(updating, body, where), (plan): PlannedStep => {
+      const errors = withErrors(plan.errors, refuseNested(updating.route.resource, body, TOO_DEEP));
+      return {
+        key: text,
+        missing,
+        stepBelow: (parent, pending) => ({
+          ...plan,
+          errors,
+          pending,
+          where: conjunction([below(parent), plan.where]),
+          fixed: columnsBelow(relation, parent ?? []),
+        }),
+      };
+    });
   });
-  return steps;
 }
 
 /** The rows of a parent: the same object for all of them, so that one statement selects several. */
@@ -281,21 +282,17 @@ function planDeletions(
       }),
     };
   };
-  if (nested.deletesOne) return [planOne(scope, { missing: errorsAt(NON_FIELD_ERRORS, NOT_FOUND) })];
+  if (nested.deletesOne) return [planOne(scope, { missing: errorAt([NON_FIELD_ERRORS], NOT_FOUND) })];
   return nested.delete.map(({ key, index }) => {
     if (changed.has(keyText(key)))
-      return { ...refused(errorsAt(NON_FIELD_ERRORS, ALSO_CHANGED)), item: index };
+      return { ...refused(errorAt([NON_FIELD_ERRORS], ALSO_CHANGED)), item: index };
     const where = conjunction([scope, keyCondition(key, resource)]);
-    return planOne(where, { item: index, missing: errorsAt(NON_FIELD_ERRORS, noSuchKey(keyText(key))) });
+    return planOne(where, { item: index, missing: errorAt([NON_FIELD_ERRORS], noSuchKey(keyText(key))) });
   });
 }
 
 function refused(errors: FieldErrors): PlannedStep {
   return { stepBelow: () => ({ kind: 'refused', errors }) };
-}
-
-function errorsAt(name: string, message: string): FieldErrors {
-  return errorAt([name], message);
 }
 
 function withErrors(errors: FieldErrors, more: FieldErrors | undefined): FieldErrors {

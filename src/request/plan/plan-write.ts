@@ -61,20 +61,20 @@ export function planCreate(context: RestContext, body: JsonObject): MaybePromise
 }
 
 /** Plans a new child. The values by which it refers to its parent may not be known yet, only that it has no others. */
-async function planNewChild(context: RestContext, body: JsonObject): Promise<NewChild> {
+function planNewChild(context: RestContext, body: JsonObject): MaybePromise<NewChild> {
   const { resource, route } = context;
-  const given: GivenValues = (await resource.hooks.values?.(hookContextOf(context))) ?? {};
   const set = route.relation ? columnsBelow(route.relation, []) : [];
-  const plan = await planNewRow(context, body, { given, fixed: [], set });
   const isSet = ({ column: { id } }: ColumnValue): boolean => set.some(({ column }) => column.id === id);
-  return {
-    plan: { ...plan, added: plan.added.filter((each) => !isSet(each)) },
-    below: (parent) => {
-      const fixed = route.relation ? columnsBelow(route.relation, parent) : [];
-      const added = planAddedValues(given, { resource, fixed });
-      return { ...plan, fixed, added };
-    },
-  };
+  return mapMaybe(resource.hooks.values?.(hookContextOf(context)) ?? {}, (given: GivenValues) =>
+    mapMaybe(planNewRow(context, body, { given, fixed: [], set }), (plan) => ({
+      plan: { ...plan, added: plan.added.filter((each) => !isSet(each)) },
+      below: (parent) => {
+        const fixed = route.relation ? columnsBelow(route.relation, parent) : [];
+        const added = planAddedValues(given, { resource, fixed });
+        return { ...plan, fixed, added };
+      },
+    })),
+  );
 }
 
 /** Values that the application gives a new row. */

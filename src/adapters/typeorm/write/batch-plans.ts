@@ -9,6 +9,7 @@ import type {
   StepReference,
   UpdatePlan,
 } from '../../../core/query/plan.js';
+import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { MISSING } from './batch-steps.js';
 import type { StepOutcome } from './batch-steps.js';
@@ -44,7 +45,8 @@ export async function areWrittenBySql(
 ): Promise<boolean> {
   for (const step of steps) {
     if (step.kind !== 'create' && step.kind !== 'update') return false;
-    const { lane } = await toolsOf(step.resource).choices.choose(step);
+    const choice = toolsOf(step.resource).choices.choose(step);
+    const { lane } = isPromise(choice) ? await choice : choice;
     if (lane !== 'direct' && lane !== 'locked') return false;
   }
   return true;
@@ -100,10 +102,8 @@ export function mapped<From, To>(step: PreparableWrite<From>, to: (result: From)
   return {
     errors: step.errors,
     translateError: (error) => step.translateError(error),
-    prepare: async (runner) => {
-      const { write, ...rest } = await step.prepare(runner);
-      return { write: async () => to(await write()), ...rest };
-    },
+    prepare: (runner) =>
+      mapMaybe(step.prepare(runner), (ready) => ({ ...ready, write: async () => to(await ready.write()) })),
   };
 }
 

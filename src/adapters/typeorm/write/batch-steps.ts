@@ -12,7 +12,8 @@ import type { Row } from '../../../core/contracts/serializer.js';
 import { BulkWriteError, isRestException } from '../../../core/errors/rest-exception.js';
 import type { BulkStepError, FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import type { InvalidInput } from '../../../core/errors/http-exceptions.js';
-import { inSlices } from '../../../core/event-loop.js';
+import { eachInSlices, inSlices } from '../../../core/event-loop.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
@@ -136,15 +137,15 @@ async function prepareEach(
   turn: Turn,
 ): Promise<readonly PreparedWrite<StepOutcome>[]> {
   const prepared: PreparedWrite<StepOutcome>[] = [];
-  for await (const [index, step] of inSlices(steps.entries())) {
+  const add = (each: PreparedWrite<StepOutcome>): void => {
+    prepared.push(each);
+  };
+  await eachInSlices(steps.entries(), ([index, step]) => {
     turn(step, index);
     const { errors } = step;
-    prepared.push(
-      isFailedStep(errors)
-        ? { errors, missing: false, write: () => Promise.resolve(MISSING) }
-        : await step.prepare(runner),
-    );
-  }
+    if (!isFailedStep(errors)) return mapMaybe(step.prepare(runner), add);
+    add({ errors, missing: false, write: () => Promise.resolve(MISSING) });
+  });
   if (stepErrorsOf(prepared, plan).some(isFailedStep))
     throwStepErrors(stepErrorsOf(await checkAll(prepared), plan));
   return prepared;
@@ -250,8 +251,12 @@ export function stepErrorsOf(
 export async function checkAll(
   prepared: readonly PreparedWrite<StepOutcome>[],
 ): Promise<readonly Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>[]> {
-  const all = [];
-  for await (const each of inSlices(prepared)) all.push(each.check ? await each.check() : each);
+  const all: Pick<PreparedWrite<StepOutcome>, 'errors' | 'missing'>[] = [];
+  await eachInSlices(prepared, (each) =>
+    mapMaybe(each.check?.() ?? each, (found) => {
+      all.push(found);
+    }),
+  );
   return all;
 }
 

@@ -1,18 +1,14 @@
 import type { QueryRunner } from 'typeorm';
-import {
-  addErrors,
-  BulkWriteError,
-  emptyFieldErrors,
-  isRestException,
-} from '../../../core/errors/rest-exception.js';
+import { BulkWriteError, isRestException } from '../../../core/errors/rest-exception.js';
 import type { BulkStepError } from '../../../core/errors/rest-exception.js';
-import type { BatchPlan, CreatePlan, DeletePlan, UpdatePlan, UpsertPlan } from '../../../core/query/plan.js';
+import type { BatchPlan } from '../../../core/query/plan.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { inSlices } from '../../../core/event-loop.js';
+import { eachInSlices, inSlices } from '../../../core/event-loop.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
 import { BulkDeletion } from './bulk-deletion.js';
 import { lockTogether } from './lock-together.js';
-import { inLockOrder, selectForUpdate } from './row-locks.js';
+import { inLockOrder } from './row-locks.js';
 import { NotInsertedTogether } from './insert-together.js';
 import { commitError } from './translate-write-error.js';
 import {
@@ -20,27 +16,20 @@ import {
   checkAll,
   failedSteps,
   CompletionError,
-  DELETED,
   isInvalidInput,
-  MISSING,
   stepErrorsOf,
   throwStepErrors,
   writeEach,
 } from './batch-steps.js';
-import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { NO_ERRORS, notFound, prepared, inTransaction } from './row-writer.js';
+import { isFound, prepareStep } from './prepare-step.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import {
   areWrittenBySql,
-  changedRow,
   checkStep,
-  createdRow,
   deletionsIn,
   isOfNewRows,
   keysOf,
   lockedPlans,
-  mapped,
-  referencedValue,
   requesterOf,
 } from './batch-plans.js';
 import type { Checked } from './batch-plans.js';
@@ -229,42 +218,11 @@ export class BatchWriter {
     const keys = steps.map(keysOf);
     const known = await this.parts.tools.lookups.lookUpEach(keys);
     const all: PreparableWrite<StepOutcome>[] = [];
-    for await (const [index, step] of inSlices(steps.entries())) {
-      switch (step.kind) {
-        case 'create':
-          all.push(
-            mapped(
-              await (step.references
-                ? this.prepareDependent(step, known[index], { steps, rows })
-                : this.parts.writerOf(step.resource).prepareCreate(step, known[index])),
-              createdRow,
-            ),
-          );
-          break;
-        case 'update':
-          all.push(mapped(await this.parts.writerOf(step.resource).prepareUpdate(step), changedRow));
-          break;
-        case 'delete':
-          all.push(
-            mapped(await this.parts.writerOf(step.resource).prepareDelete(step), (deleted) =>
-              deleted ? DELETED : MISSING,
-            ),
-          );
-          break;
-        case 'upsert':
-          all.push(await this.prepareUpsert(step, known[index], locked));
-          break;
-        case 'refused':
-          all.push({
-            errors: step.errors,
-            prepare: () => Promise.resolve(notFound(MISSING)),
-            translateError: (error) => Promise.resolve(error),
-          });
-          break;
-        default:
-          step satisfies never;
-      }
-    }
+    await eachInSlices(steps.entries(), ([index, step]) =>
+      mapMaybe(prepareStep(step, known[index], { ...this.parts, steps, locked, rows }), (each) => {
+        all.push(each);
+      }),
+    );
     return all;
   }
 
@@ -284,63 +242,6 @@ export class BatchWriter {
     const found = first && (await lockTogether(plans, this.parts.toolsOf(first.resource), runner));
     for (const [index, plan] of plans.entries()) locked.set(plan, found?.[index]);
     if (!found && dialect.lockRow !== '')
-      for (const plan of inLockOrder(plans)) await this.isFound(plan, runner);
-  }
-
-  /** Locks the row. */
-  private async isFound({ resource, where }: UpdatePlan | DeletePlan, runner: QueryRunner): Promise<boolean> {
-    const tools = this.parts.toolsOf(resource);
-    return (
-      (await selectForUpdate(resource, { columns: resource.identity, where }, { runner, tools })) !==
-      undefined
-    );
-  }
-
-  /** A new row with values of rows that earlier steps have written. */
-  private prepareDependent(
-    step: CreatePlan,
-    known: KeyLookup | undefined,
-    { steps, rows }: { readonly steps: BatchPlan['steps']; readonly rows: ReadonlyMap<number, Row> },
-  ): PreparableWrite<Row> {
-    const errors = emptyFieldErrors();
-    for (const each of [step.errors, known?.errors ?? NO_ERRORS]) addErrors(errors, each);
-    let creation: PreparableWrite<Row> | undefined;
-    const write = async (runner: QueryRunner): Promise<Row> => {
-      const given = (step.references ?? []).map((reference) => referencedValue(reference, steps, rows));
-      const plan: CreatePlan = { ...step, fixed: [...step.fixed, ...given], references: undefined };
-      creation = await this.parts.writerOf(step.resource).prepareCreate(plan, known);
-      return inTransaction(creation, runner);
-    };
-    return {
-      errors,
-      prepare: (runner) => Promise.resolve(prepared(() => write(runner))),
-      translateError: (error) => creation?.translateError(error) ?? Promise.resolve(error),
-    };
-  }
-
-  /** An insert or an update, which the lookup of the row decides. */
-  private async prepareUpsert(
-    { create, update }: UpsertPlan,
-    known: KeyLookup | undefined,
-    locked: LockedRows,
-  ): Promise<PreparableWrite<StepOutcome>> {
-    const creation = mapped(
-      await this.parts.writerOf(create.resource).prepareCreate(create, known),
-      createdRow,
-    );
-    const change = mapped(await this.parts.writerOf(update.resource).prepareUpdate(update), changedRow);
-    let chosen = creation;
-    return {
-      errors: NO_ERRORS,
-      prepare: async (runner) => {
-        const known = locked.get(update);
-        const isFound = known === undefined ? await this.isFound(update, runner) : known !== null;
-        chosen = isFound ? change : creation;
-        const prepared = await chosen.prepare(runner);
-        const errors = isFound ? prepared.errors : { ...creation.errors, ...prepared.errors };
-        return { ...prepared, isChange: isFound, errors };
-      },
-      translateError: (error) => chosen.translateError(error),
-    };
+      for (const plan of inLockOrder(plans)) await isFound(plan, this.parts, runner);
   }
 }

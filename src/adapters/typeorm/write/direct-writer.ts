@@ -6,11 +6,11 @@ import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/pla
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
-import { isPromise, mapMaybe } from '../../../core/maybe-promise.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { isBySql, isChoice, VALUE_CHOICES } from '../../../execution/choose-write.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
-import type { Statement } from '../../../sql/statement.js';
+import { DirectExecution } from './direct-execution.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './change-detection.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
@@ -18,12 +18,10 @@ import { InsertTogether } from './insert-together.js';
 import { LockedUpdate } from './locked-update.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues, assertExactKey } from './entity-values.js';
-import { exhaustedKeyError } from './translate-write-error.js';
 import { expectedKeys } from './column-values.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { hasErrors, prepared, preparedWithoutLock, throwStepError, inTransaction } from './row-writer.js';
+import { hasErrors, prepared, preparedWithoutLock, inTransaction } from './row-writer.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
-import { recordOf } from './recorded-writes.js';
 import { UpdateTogether } from './update-together.js';
 import { inOwnTransaction } from './step-writer.js';
 import { StoredRows } from './stored-rows.js';
@@ -43,6 +41,7 @@ export interface DirectWriterParts {
  */
 export class DirectWriter implements RowWriter {
   private readonly metadata: EntityMetadata;
+  private readonly execution: DirectExecution;
   private readonly statements: DirectStatements;
   private readonly inserts: InsertTogether;
   private readonly updates: UpdateTogether;
@@ -57,6 +56,7 @@ export class DirectWriter implements RowWriter {
     private readonly parts: DirectWriterParts,
   ) {
     this.metadata = tools.tables.of(resource).metadata;
+    this.execution = new DirectExecution(resource, tools);
     this.statements = new DirectStatements(resource, tools, parts.rules);
     this.inserts = new InsertTogether(resource, tools, this.statements);
     this.updates = new UpdateTogether(resource, tools, this.statements);
@@ -75,7 +75,7 @@ export class DirectWriter implements RowWriter {
       if (isChoice(row)) return this.parts.general.create(plan);
       const statement = this.statements.insert(row, plan, { isAlone: true });
       return mapMaybe(
-        this.execute(statement, plan, () => this.parts.general.prepareCreate(plan)),
+        this.execution.execute(statement, plan, () => this.parts.general.prepareCreate(plan)),
         (written) => written ?? this.parts.general.create(plan),
       );
     });
@@ -89,7 +89,7 @@ export class DirectWriter implements RowWriter {
     const row = this.statements.newRow(checked);
     if (isChoice(row)) return inOwnTransaction(await general.prepareCreate(plan, found), plan, this.tools);
     const statement = this.statements.insert(row, checked, { isAlone: true });
-    const written = await this.execute(statement, plan, () => general.prepareCreate(plan, found));
+    const written = await this.execution.execute(statement, plan, () => general.prepareCreate(plan, found));
     return written ?? general.create(plan);
   }
 
@@ -110,7 +110,9 @@ export class DirectWriter implements RowWriter {
       if (choice.lane === 'locked') return this.updateLocked(plan, changes);
       if (this.validates) return this.updateValid(plan, changes);
       return mapMaybe(
-        this.executeUpdate(this.statements.update(plan, changes), plan),
+        this.execution.execute(this.statements.update(plan, changes), plan, () =>
+          this.parts.general.prepareUpdate(plan),
+        ),
         (row) => row ?? this.parts.general.update(plan),
       );
     });
@@ -140,11 +142,23 @@ export class DirectWriter implements RowWriter {
     return this.parts.general.delete(plan);
   }
 
-  async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
-    const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
-    const general = await this.parts.general.prepareCreate(plan, found);
-    if (hasErrors(general.errors)) return general;
-    const choice = await this.tools.choices.choose(plan);
+  prepareCreate(plan: CreatePlan, known?: KeyLookup): MaybePromise<PreparableWrite<Row>> {
+    return mapMaybe(known ?? this.tools.lookups.lookUp(plan.keys), (found) =>
+      mapMaybe(this.parts.general.prepareCreate(plan, found), (general) =>
+        hasErrors(general.errors)
+          ? general
+          : mapMaybe(this.tools.choices.choose(plan), (choice) =>
+              this.inserting(general, plan, { found, choice }),
+            ),
+      ),
+    );
+  }
+
+  private inserting(
+    general: PreparableWrite<Row>,
+    plan: CreatePlan,
+    { found, choice }: { readonly found: KeyLookup; readonly choice: WriteChoice },
+  ): PreparableWrite<Row> {
     const checked = this.withoutCheckedKeys(plan, found);
     const columns = choice.lane === 'direct' ? this.statements.newRow(checked) : choice;
     if (isChoice(columns)) return general;
@@ -156,27 +170,28 @@ export class DirectWriter implements RowWriter {
     return {
       errors: general.errors,
       translateError: (error) => general.translateError(error),
-      prepare: (runner) =>
-        Promise.resolve({
-          insertable: { by: this.inserts, columns, keys: checked.keys },
-          ...prepared(async () => {
-            const statement = this.statements.insert(columns, checked, { isAlone: false });
-            const row = await this.executeWithin(statement, runner);
-            if (row) assertExactKey(row.key, this.resource);
-            return row ?? otherwise(runner);
-          }),
+      prepare: (runner) => ({
+        insertable: { by: this.inserts, columns, keys: checked.keys },
+        ...prepared(async () => {
+          const statement = this.statements.insert(columns, checked, { isAlone: false });
+          const row = await this.execution.executeWithin(statement, runner);
+          if (row) assertExactKey(row.key, this.resource);
+          return row ?? otherwise(runner);
         }),
+      }),
     };
   }
 
-  async prepareUpdate(plan: UpdatePlan): Promise<PreparableWrite<Row | undefined>> {
-    const general = await this.parts.general.prepareUpdate(plan);
-    const choice = await this.tools.choices.choose(plan);
-    const changes = this.changesOf(plan, choice);
-    if (isChoice(changes)) return general;
-    return this.validates
-      ? this.updatingValid(general, this.withKnownKeys(plan), changes)
-      : this.updating(general, plan, changes);
+  prepareUpdate(plan: UpdatePlan): MaybePromise<PreparableWrite<Row | undefined>> {
+    return mapMaybe(this.parts.general.prepareUpdate(plan), (general) =>
+      mapMaybe(this.tools.choices.choose(plan), (choice) => {
+        const changes = this.changesOf(plan, choice);
+        if (isChoice(changes)) return general;
+        return this.validates
+          ? this.updatingValid(general, this.withKnownKeys(plan), changes)
+          : this.updating(general, plan, changes);
+      }),
+    );
   }
 
   private updating(
@@ -187,14 +202,13 @@ export class DirectWriter implements RowWriter {
     return {
       errors: general.errors,
       translateError: (error) => general.translateError(error),
-      prepare: (runner) =>
-        Promise.resolve({
-          ...preparedWithoutLock(
-            async () => (await this.locked.execute(plan, changes, runner)) ?? inTransaction(general, runner),
-            () => general.prepare(runner),
-          ),
-          ...this.changeable(plan, changes),
-        }),
+      prepare: (runner) => ({
+        ...preparedWithoutLock(
+          async () => (await this.locked.execute(plan, changes, runner)) ?? inTransaction(general, runner),
+          () => general.prepare(runner),
+        ),
+        ...this.changeable(plan, changes),
+      }),
     };
   }
 
@@ -247,7 +261,7 @@ export class DirectWriter implements RowWriter {
     const statement = this.statements.insert(columns, checked, { isAlone: true });
     let step = await general.prepareCreate(plan, expected);
     if (!hasErrors(step.errors)) {
-      const row = await this.execute(statement, plan, () => step);
+      const row = await this.execution.execute(statement, plan, () => step);
       if (row) return row;
     }
     if (expected) {
@@ -265,7 +279,10 @@ export class DirectWriter implements RowWriter {
     const row = rows && (await this.findValid(plan, rows, expected));
     const checked = expected ? plan : this.withKnownKeys(plan);
     const updated =
-      row && (await this.executeUpdate(this.statements.update(checked, changes, { rows, row }), plan));
+      row &&
+      (await this.execution.execute(this.statements.update(checked, changes, { rows, row }), plan, () =>
+        this.parts.general.prepareUpdate(plan),
+      ));
     return updated ?? this.parts.general.update(plan);
   }
 
@@ -298,7 +315,7 @@ export class DirectWriter implements RowWriter {
     { entity }: StoredRow,
     plan: UpdatePlan,
     { referenced, errors }: KeyLookup,
-  ): Promise<FieldErrors> {
+  ): MaybePromise<FieldErrors> {
     const { resource, metadata, tools } = this;
     applyValues(entity, { resource, metadata }, { values: plan.values, referenced });
     return entityErrors(entity, plan, { ofKeys: [errors], resource, tools });
@@ -317,48 +334,11 @@ export class DirectWriter implements RowWriter {
       prepare: async (runner) => {
         const prepared = await general.prepare(runner);
         const write = async (): Promise<Row | undefined> =>
-          (await this.executeWithin(statement, runner)) ?? prepared.write();
+          (await this.execution.executeWithin(statement, runner)) ?? prepared.write();
         return prepared.missing || hasErrors(prepared.errors)
           ? prepared
           : { ...prepared, write, ...this.changeable(plan, changes) };
       },
     };
-  }
-
-  private executeUpdate(statement: Statement, plan: UpdatePlan): MaybePromise<Row | undefined> {
-    return this.execute(statement, plan, () => this.parts.general.prepareUpdate(plan));
-  }
-
-  /**
-   * Executes a statement. A duplicate value, which the general writer would write in vain again, is reported at once: then the
-   * row has passed the conditions of the statement, and the keys of the body exist.
-   * @throws the error of a duplicate value, translated by the general writer.
-   */
-  private execute(
-    statement: Statement,
-    plan: CreatePlan | UpdatePlan,
-    prepare: () => MaybePromise<PreparableWrite<Row | undefined>>,
-  ): MaybePromise<Row | undefined> {
-    const { connections } = this.tools;
-    const fail = async (error: unknown): Promise<never> => {
-      if (connections.failures.kindOf(error) !== 'unique')
-        throw await exhaustedKeyError(error, this.metadata, this.tools);
-      const step = await prepare();
-      throwStepError(step.errors);
-      throw await step.translateError(error);
-    };
-    try {
-      const written = mapMaybe(
-        connections.write(statement, plan.requester, recordOf(plan, this.tools)),
-        (records) => this.tools.reader.rowOf(records ?? []),
-      );
-      return isPromise(written) ? written.catch(fail) : written;
-    } catch (error) {
-      return fail(error);
-    }
-  }
-
-  private async executeWithin(statement: Statement, runner: QueryRunner): Promise<Row | undefined> {
-    return this.tools.reader.rowOf(await this.tools.connections.records(runner, statement));
   }
 }

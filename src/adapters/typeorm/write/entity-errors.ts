@@ -2,6 +2,8 @@ import type { ObjectLiteral, EntityMetadata, QueryRunner } from 'typeorm';
 import { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import { addErrors, emptyFieldErrors, errorAt } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
+import { mapMaybe, settleMaybe } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { conjunction } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { CreatePlan, FieldValues, UpdatePlan, HiddenKey } from '../../../core/query/plan.js';
@@ -14,10 +16,11 @@ import { failedConversion } from '../metadata/transformers.js';
 import type { FailedConversion } from '../metadata/transformers.js';
 import { underSentNames } from './duplicate-references.js';
 import { setRelation, writtenIds } from './entity-values.js';
+import { hasErrors } from './row-writer.js';
 import type { WriterTools } from './row-writer.js';
 
 /** The errors of a body, of its keys and of the application's validators together. */
-export async function entityErrors(
+export function entityErrors(
   entity: ObjectLiteral,
   plan: Pick<CreatePlan, 'errors' | 'values' | 'sent' | 'pending'>,
   {
@@ -29,13 +32,18 @@ export async function entityErrors(
     readonly resource: ResourceSchema;
     readonly tools: WriterTools;
   },
-): Promise<FieldErrors> {
+): MaybePromise<FieldErrors> {
   const errors = mergeErrors([plan.errors, ...ofKeys]);
+  const { validate } = tools;
+  if (!validate) return errors;
   const { metadata } = tools.tables.of(resource);
-  const validate = async (): Promise<FieldErrors | undefined> => tools.validate?.(entity, resource, plan);
-  const invalid = await belowPending({ entity, metadata, pending: plan.pending }, validate);
-  if (invalid) addErrors(errors, underSentNames(invalid, resource, plan));
-  return errors;
+  const found = belowPending({ entity, metadata, pending: plan.pending }, () =>
+    validate(entity, resource, plan),
+  );
+  return mapMaybe(found, (invalid) => {
+    if (hasErrors(invalid)) addErrors(errors, underSentNames(invalid, resource, plan));
+    return errors;
+  });
 }
 
 interface PendingChild extends Pick<CreatePlan, 'pending'> {
@@ -44,10 +52,10 @@ interface PendingChild extends Pick<CreatePlan, 'pending'> {
 }
 
 /** Runs validators while the entity of a child has that of its parent in the place of its key. */
-async function belowPending<Result>(
+function belowPending<Result>(
   { entity, metadata, pending }: PendingChild,
-  run: () => Promise<Result>,
-): Promise<Result> {
+  run: () => MaybePromise<Result>,
+): MaybePromise<Result> {
   const ids = pending?.on.map(({ referencedColumn }) => referencedColumn.id);
   const relation =
     ids &&
@@ -60,11 +68,20 @@ async function belowPending<Result>(
   if (!relation) return run();
   const key: unknown = relation.getEntityValue(entity);
   setRelation(entity, relation, pending?.entity);
-  try {
-    return await run();
-  } finally {
+  const restore = (): void => {
     setRelation(entity, relation, key);
-  }
+  };
+  return settleMaybe(
+    run,
+    (result) => {
+      restore();
+      return result;
+    },
+    (error) => {
+      restore();
+      throw error;
+    },
+  );
 }
 
 export function mergeErrors(found: readonly FieldErrors[]): FieldErrors {

@@ -8,6 +8,8 @@ import type {
   UpdatePlan,
 } from '../../../core/query/plan.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { mergeIntoStored } from '../../../core/values/merge-patch.js';
 import type { Row } from '../../../core/contracts/serializer.js';
@@ -97,8 +99,11 @@ export class EntityWriter extends StepWriter {
     this.locking = { resource, tools, entities, statements: this.statements };
   }
 
-  async prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
-    const found = known ?? (await this.tools.lookups.lookUp(plan.keys));
+  prepareCreate(plan: CreatePlan, known?: KeyLookup): MaybePromise<PreparableWrite<Row>> {
+    return mapMaybe(known ?? this.tools.lookups.lookUp(plan.keys), (found) => this.creating(plan, found));
+  }
+
+  private creating(plan: CreatePlan, found: KeyLookup): MaybePromise<PreparableWrite<Row>> {
     const { referenced, errors } = found;
     // A new entity for each attempt: the listeners of a rolled-back attempt have changed the previous one.
     const make = (): { readonly entity: ObjectLiteral; readonly disagreements: FieldErrors } => {
@@ -110,12 +115,8 @@ export class EntityWriter extends StepWriter {
     };
     let tried: ObjectLiteral | undefined;
     const first = make();
-    const own = await this.errorsOf(first.entity, plan, [
-      errors,
-      contradictionErrors(plan.duplicateReferences ?? [], found),
-      first.disagreements,
-    ]);
-    return {
+    const ofKeys = [errors, contradictionErrors(plan.duplicateReferences ?? [], found), first.disagreements];
+    return mapMaybe(this.errorsOf(first.entity, plan, ofKeys), (own) => ({
       // Those of children are known in the transaction only.
       errors: plan.children ? NO_ERRORS : own,
       prepare: async (runner) => {
@@ -135,7 +136,7 @@ export class EntityWriter extends StepWriter {
           plan,
           isPermitted: () => this.mayCreate(tried ?? make().entity, plan),
         }),
-    };
+    }));
   }
 
   private async performCreate(
@@ -299,7 +300,7 @@ export class EntityWriter extends StepWriter {
     entity: ObjectLiteral,
     plan: Pick<CreatePlan, 'errors' | 'values' | 'sent' | 'pending'>,
     ofKeys: readonly FieldErrors[],
-  ): Promise<FieldErrors> {
+  ): MaybePromise<FieldErrors> {
     return entityErrors(entity, plan, { ofKeys, resource: this.resource, tools: this.tools });
   }
 

@@ -1,6 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
 import type { Json } from '../../../core/errors/rest-exception.js';
+import { mapMaybe } from '../../../core/maybe-promise.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { conjunction, equals, touches } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
@@ -61,7 +62,7 @@ export class RemovingWriter implements RowWriter {
     return this.others.update(plan);
   }
 
-  prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>> {
+  prepareCreate(plan: CreatePlan, known?: KeyLookup): ReturnType<RowWriter['prepareCreate']> {
     return this.others.prepareCreate(plan, known);
   }
 
@@ -83,9 +84,10 @@ export class RemovingWriter implements RowWriter {
     return inOwnTransaction(this.prepareLocked(plan), plan, this.tools);
   }
 
-  async prepareDelete(plan: DeletePlan): Promise<PreparableWrite<boolean>> {
-    const { lane } = await this.tools.choices.chooseDeletion(plan);
-    return lane === 'entities' ? this.others.prepareDelete(plan) : this.prepareLocked(plan);
+  prepareDelete(plan: DeletePlan): MaybePromise<PreparableWrite<boolean>> {
+    return mapMaybe(this.tools.choices.chooseDeletion(plan), ({ lane }) =>
+      lane === 'entities' ? this.others.prepareDelete(plan) : this.prepareLocked(plan),
+    );
   }
 
   private async choose(plan: DeletePlan): Promise<WriteChoice> {

@@ -30,11 +30,9 @@ export interface RowWriter {
    * The following prepare writes for a shared transaction, in which all later queries run. `known` is the result of an
    * earlier key lookup.
    */
-  prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
-  prepareUpdate(
-    plan: UpdatePlan,
-  ): PreparableWrite<Row | undefined> | Promise<PreparableWrite<Row | undefined>>;
-  prepareDelete(plan: DeletePlan): PreparableWrite<boolean> | Promise<PreparableWrite<boolean>>;
+  prepareCreate(plan: CreatePlan, known?: KeyLookup): MaybePromise<PreparableWrite<Row>>;
+  prepareUpdate(plan: UpdatePlan): MaybePromise<PreparableWrite<Row | undefined>>;
+  prepareDelete(plan: DeletePlan): MaybePromise<PreparableWrite<boolean>>;
   /** Undefined if the rows have to be deleted one by one. */
   prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
 }
@@ -42,12 +40,12 @@ export interface RowWriter {
 /** Deletes the rows of several plans in a shared transaction. */
 export type DeleteTogether = (runner: QueryRunner, plan: Pick<BatchPlan, 'skipsMissing'>) => Promise<void>;
 
-/** Runs the application's validators on an entity before it is written. Empty if it is valid. */
+/** Runs the application's validators on an entity before it is written. Empty if it is valid, or its class has none. */
 export type ValidateEntity = (
   entity: object,
   resource: ResourceSchema,
   written: Pick<CreatePlan, 'values' | 'sent'>,
-) => Promise<FieldErrors>;
+) => MaybePromise<FieldErrors>;
 
 /** Chooses the lane of each write of one resource. */
 export interface WriteChooser {
@@ -85,7 +83,7 @@ export interface PreparableWrite<Result> {
    * Reads and locks the row in the transaction, without writing; for a new row it only makes the entity. May be called
    * again in another transaction.
    */
-  prepare(runner: QueryRunner): Promise<PreparedWrite<Result>>;
+  prepare(runner: QueryRunner): MaybePromise<PreparedWrite<Result>>;
   /** Translates the error that has ended the transaction to the one that is thrown. */
   translateError(error: unknown): Promise<unknown>;
 }
@@ -104,7 +102,7 @@ export interface PreparedWrite<Result> {
   /**
    * The check of a write that reads the row only while writing it. If other steps have errors, only this check runs.
    */
-  readonly check?: () => Promise<Pick<PreparedWrite<Result>, 'errors' | 'missing'>>;
+  readonly check?: () => MaybePromise<Pick<PreparedWrite<Result>, 'errors' | 'missing'>>;
   /** Set if the write is an INSERT that one statement may do for several rows. */
   readonly insertable?: InsertableRow;
   /** Set if the write is an UPDATE that one statement may do for several rows. */
@@ -164,7 +162,7 @@ export function prepared<Result>(write: () => Promise<Result>, errors = NO_ERROR
 /** A write that reads and locks its row only if necessary. */
 export function preparedWithoutLock<Result>(
   write: () => Promise<Result>,
-  check: () => Promise<PreparedWrite<Result>>,
+  check: () => MaybePromise<PreparedWrite<Result>>,
 ): PreparedWrite<Result> {
   return { errors: NO_ERRORS, missing: false, write, check };
 }

@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import type { Row } from '../../../core/contracts/serializer.js';
+import type { MaybePromise } from '../../../core/maybe-promise.js';
 import type { Completed, CreatePlan, DeletePlan, UpdatePlan, WritePlan } from '../../../core/query/plan.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
 import { NotInsertedTogether } from './insert-together.js';
@@ -11,7 +12,7 @@ import type { DeleteTogether, PreparableWrite, PreparedWrite, RowWriter, WriterT
 export abstract class StepWriter implements RowWriter {
   constructor(readonly tools: WriterTools) {}
 
-  abstract prepareCreate(plan: CreatePlan, known?: KeyLookup): Promise<PreparableWrite<Row>>;
+  abstract prepareCreate(plan: CreatePlan, known?: KeyLookup): MaybePromise<PreparableWrite<Row>>;
   abstract prepareUpdate(plan: UpdatePlan): PreparableWrite<Row | undefined>;
   abstract prepareDelete(plan: DeletePlan): PreparableWrite<boolean>;
   abstract prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
