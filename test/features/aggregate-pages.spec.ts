@@ -1,7 +1,8 @@
 // @tags db http nest
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CursorPagination, LimitOffsetPagination, PageNumberPagination, Restify } from 'nestjs-restify';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ManyToOne, OneToMany, PrimaryColumn } from 'typeorm';
+import type { Relation } from 'typeorm';
 import { onEachDatabase } from '../support/each-database.js';
 import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
@@ -58,6 +59,20 @@ class AggFew extends Sale {}
 @Entity('agg_few_paged')
 class AggFewPaged extends Sale {}
 
+@Restify({ app: 'sale' })
+@Entity('agg_shop')
+class AggShop {
+  @PrimaryColumn({ type: 'int' }) id: number;
+  @OneToMany(() => AggPart, (part) => part.shop) parts: Relation<AggPart[]>;
+}
+
+@Restify({ app: 'sale', aggregate: {}, pagination: new PageNumberPagination({ pageSize: 2 }) })
+@Entity('agg_part')
+class AggPart {
+  @PrimaryColumn({ type: 'int' }) id: number;
+  @ManyToOne(() => AggShop, (shop) => shop.parts) shop: Relation<AggShop>;
+}
+
 const ENTITIES = [AggPaged, AggOffset, AggCursor, AggFew, AggFewPaged];
 /** Groups of 1, 2, 2, 3 and 1 rows. */
 const KINDS = ['a', 'b', 'b', 'c', 'c', 'd', 'd', 'd', 'e'];
@@ -65,7 +80,7 @@ const KINDS = ['a', 'b', 'b', 'c', 'c', 'd', 'd', 'd', 'e'];
 onEachDatabase('pages of aggregates', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
-    started = await startApp({ entities: ENTITIES, database });
+    started = await startApp({ entities: [...ENTITIES, AggShop, AggPart], database });
     for (const entity of ENTITIES)
       await started.dataSource.manager.insert(
         entity,
@@ -178,5 +193,11 @@ onEachDatabase('pages of aggregates', (database) => {
     } finally {
       await started.dataSource.manager.delete(AggFew, [90, 91]);
     }
+  });
+
+  // contract 6.3
+  test.each(['page=x', 'page=2', 'page_size=x'])('%s below no parent is 404 of the parent', async (query) => {
+    const { status, json } = await get(`aggshop/9/parts/?aggregate=count&${query}`);
+    expect({ status, json }).toEqual({ status: 404, json: { detail: 'Not found.' } });
   });
 });

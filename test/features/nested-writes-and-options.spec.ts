@@ -100,6 +100,20 @@ class Label {
   @PrimaryColumn({ length: 10 }) word: string;
 }
 
+@Restify({ app: 'work', nested: ['books'] })
+@Entity('nested_shelf')
+class Shelf {
+  @PrimaryColumn({ type: 'int' }) id: number;
+  @OneToMany(() => Book, (book) => book.shelf) books: Relation<Book[]>;
+}
+
+@Restify({ app: 'work', bulk: true })
+@Entity('nested_book')
+class Book {
+  @PrimaryColumn({ length: 10 }) code: string;
+  @ManyToOne(() => Shelf, (shelf) => shelf.books, { nullable: false }) shelf: Relation<Shelf>;
+}
+
 /** A tenant is part of each key, and several relations share its column. */
 @Restify({ app: 'work', nested: ['rooms'] })
 @Entity('nested_house')
@@ -176,7 +190,7 @@ onEachDatabase('objects in bodies, beside other options,', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
-      entities: [Plan, Task, Aide, Label, House, Owner, Room, Topic, IdempotencyRecord],
+      entities: [Shelf, Book, Plan, Task, Aide, Label, House, Owner, Room, Topic, IdempotencyRecord],
       controllers: [TaskController, TopicController],
       database,
       undescribed: [500],
@@ -405,5 +419,21 @@ onEachDatabase('objects in bodies, beside other options,', (database) => {
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(send));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(await tasks()).toHaveLength(4);
+  });
+
+  // contract 1.4, contract 25.4, contract 14.3
+  test('keys of no object are named as bodies have them', async () => {
+    const { client } = started;
+    await client.post('/rest/v1/work/shelf/', { id: 1 });
+    const books = { update: [{ code: 'a b' }], delete: ['c/d'] };
+    expect((await client.patch('/rest/v1/work/shelf/1/', { books })).json).toEqual({
+      books: {
+        update: [{ code: ['Invalid pk "a b" - object does not exist.'] }],
+        delete: ['Item 0: Invalid pk "c/d" - object does not exist.'],
+      },
+    });
+    expect((await client.patch('/rest/v1/work/book/', [{ code: 'a b' }])).json).toEqual([
+      { code: ['Invalid pk "a b" - object does not exist.'] },
+    ]);
   });
 });

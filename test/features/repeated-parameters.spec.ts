@@ -129,13 +129,22 @@ class RepStrict {
   @Column() size: number;
 }
 
+/** Objects with parameters that are removed before the filters are read. */
+@Restify({ app: 'rep', aggregate: { sum: ['size'] }, label: 'size', filterFields: { id: ['in'] } })
+@Entity('rep_counted')
+class RepCounted {
+  @PrimaryGeneratedColumn() id: number;
+  @Column() size: number;
+  @ManyToOne(() => RepCounted, { nullable: true }) other: Relation<RepCounted> | null;
+}
+
 const THINGS = '/rest/v1/rep/repthing/';
 
 onEachDatabase('parameters that come more than once', (database) => {
   let started: StartedApp;
   beforeAll(async () => {
     started = await startApp({
-      entities: [RepMaker, RepThing, RepStrict],
+      entities: [RepMaker, RepThing, RepStrict, RepCounted],
       database,
       providers: [Titles, Colours, Marked],
       restify: { authentication: [basic((name) => ({ name }))] },
@@ -148,6 +157,7 @@ onEachDatabase('parameters that come more than once', (database) => {
       { title: 'd"', weight: 1, maker: null },
       { title: 'e', weight: 3, maker: ada },
     ]);
+    await manager.save(RepCounted, [{ size: 1 }, { size: 2 }, { size: 4 }]);
     await manager.save(RepStrict, [{ size: 1 }, { size: 2 }, { size: 3 }]);
   });
   afterAll(() => started.close());
@@ -220,6 +230,18 @@ onEachDatabase('parameters that come more than once', (database) => {
     ['[]=1&[]=2', ALL],
   ])('?%s', async (query, expected) => {
     expect(await ids(query)).toEqual(expected);
+  });
+
+  // contract 4.6
+  test('stay lists in models with labels and aggregates', async () => {
+    const counted = async (query: string): Promise<unknown> =>
+      (await started.client.get(`/rest/v1/rep/repcounted/?id__in=1&id__in=3${query}`)).json;
+    expect(await counted('&aggregate=sum.size')).toEqual([{ sum: { size: 5 } }]);
+    for (const query of ['', '&with=labels', '&with='])
+      expect([query, await counted(query)]).toEqual([
+        query,
+        [expect.objectContaining({ id: 1 }), expect.objectContaining({ id: 3 })],
+      ]);
   });
 
   test('do not reveal fields that a caller may not read: such a name is unknown', async () => {

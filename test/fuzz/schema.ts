@@ -201,7 +201,7 @@ export interface OptionsSpec {
   readonly orderingFields?: readonly string[];
   readonly ordering?: readonly string[];
   readonly pagination?: PaginationSpec;
-  readonly shape?: boolean;
+  readonly shape?: true | { readonly maxChildren: number };
   readonly expandable?: readonly string[];
   readonly expansionQueries?: boolean;
   /** Many-to-many relations whose fields have keys. */

@@ -72,6 +72,7 @@ class OwnBoxes implements Permission {
   shape: true,
   expandable: ['items'],
   bulk: { upsert: ['code'] },
+  mergePatch: true,
   strict: 'writes',
 })
 @Entity('nestsafe_box')
@@ -248,6 +249,23 @@ onEachDatabase('attacks on objects in bodies', (database) => {
     }
     expect((await client.patch(own(), body, as('ann', { 'If-Match': '"old"' }))).status).toBe(412);
     expect((await client.patch(own(), body, as('ann', { 'If-Match': '*' }))).status).toBe(403);
+    expect(await stored()).toEqual(BEFORE);
+  });
+
+  // contract 25.7
+  test('S7: bodies that no caller may send precede that right, and what is wrong in others follows it', async () => {
+    const { client } = started;
+    itemRights = { ann: { GET: allow() } };
+    const body = { items: { create: [{ text: 'new' }] } };
+    const merge = { headers: { ...as('ann').headers, 'content-type': 'application/merge-patch+json' } };
+    const refused = await client.patch(own(), body, merge);
+    expect([refused.status, Object.keys(refused.json as object)]).toEqual([400, ['items']]);
+    expect((await client.patch(`${BOXES}?keys=${ids.own}`, body, as('ann'))).status).toBe(400);
+    expect(
+      (await client.post(`${BOXES}?upsert=true`, { code: 'b', owner: 'ann', ...body }, as('ann'))).status,
+    ).toBe(400);
+    expect((await client.patch(own(), { version: 'x', code: [], ...body }, as('ann'))).status).toBe(403);
+    expect((await client.patch(BOXES, [{ id: 999_999, ...body }], as('ann'))).status).toBe(403);
     expect(await stored()).toEqual(BEFORE);
   });
 

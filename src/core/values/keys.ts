@@ -87,3 +87,8 @@ function parseSingleKey(
 export function noSuchKey(text: string): string {
   return `Invalid pk "${text.slice(0, 200)}" - object does not exist.`;
 }
+
+/** The same for a key in a body. */
+export function noSuchObject(key: readonly Json[]): string {
+  return noSuchKey(String(keyRepresentation(key)));
+}

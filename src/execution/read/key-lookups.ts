@@ -1,7 +1,7 @@
 import { addErrors, emptyFieldErrors, errorAt, isItemErrors } from '../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../core/errors/rest-exception.js';
 import type { ExistsPlan, KeyCheck, ParentPlan, ParentValues } from '../../core/query/plan.js';
-import { keyRepresentation, noSuchKey } from '../../core/values/keys.js';
+import { noSuchObject } from '../../core/values/keys.js';
 import { itemError } from '../../core/values/related-keys.js';
 import type { Dialect } from '../../sql/dialects/dialect.js';
 import { compileWhere } from '../../sql/compile-where.js';
@@ -166,7 +166,7 @@ function lookupOf(
     if (values && !check.forbidden) {
       if (check.item === undefined) referenced.set(check.path.join('.'), values);
     } else if (values || !check.forbidden) {
-      const message = noSuchKey(String(keyRepresentation(check.key)));
+      const message = noSuchObject(check.key);
       if (check.item === undefined) addErrors(errors, errorAt(check.path, message));
       else addItemError(errors, check.path, itemError(check.item, message));
     }

@@ -10,6 +10,7 @@ import type { AggregatePlan, AggregateResult } from '../../core/query/aggregate.
 import { parameterName } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { ZONE_YEARS } from '../../core/values/time-zones.js';
+import { selectParameters } from '../../request/parse/parse-query-string.js';
 import { foldAggregates } from '../../request/parse/query-parameters.js';
 import { pageLinks } from '../../request/resource-urls.js';
 import { pageValue } from '../../request/response/json-page.js';
@@ -45,7 +46,7 @@ function withoutNames(
 ): ReadonlyMap<string, string> {
   const names = new Set(aggregateParameters(resource));
   const { having } = aggregateNames(resource);
-  return new Map([...parameters].filter(([name]) => !names.has(name) && !name.startsWith(`${having}.`)));
+  return selectParameters(parameters, (name) => !names.has(name) && !name.startsWith(`${having}.`));
 }
 
 /**
@@ -64,7 +65,7 @@ export function aggregateRows(adapter: DataAdapter): Stage {
     const ordering = parameterName('ordering', resource);
     const rest = withoutNames(parameters, resource);
     const done = [ordering, addingParameter(resource)];
-    context.setParameters(new Map([...rest].filter(([name]) => !done.includes(name))));
+    context.setParameters(selectParameters(rest, (name) => !done.includes(name)));
     const list = await planRowsOf(context);
     const plan: Omit<AggregatePlan, 'limit' | 'offset' | 'counts'> = {
       list,
@@ -79,9 +80,10 @@ export function aggregateRows(adapter: DataAdapter): Stage {
       minGroup: aggregates.minGroup,
     };
     const { pagination } = resource;
-    context.moveChecksIntoStatement();
-    const read = (window: Pick<AggregatePlan, 'limit' | 'offset' | 'counts'>): Promise<AggregateResult> =>
-      readExactly({ ...plan, ...window }, parsed, { adapter, resource });
+    const read = (window: Pick<AggregatePlan, 'limit' | 'offset' | 'counts'>): Promise<AggregateResult> => {
+      context.moveChecksIntoStatement();
+      return readExactly({ ...plan, ...window }, parsed, { adapter, resource });
+    };
     const { result, page } =
       pagination && context.exchange
         ? await readPage(pagination, { context, parameters, read, isGrouped: parsed.groups.length > 0 })

@@ -9,7 +9,7 @@ import { inSlices } from '../../core/event-loop.js';
 import { conjunction } from '../../core/query/condition.js';
 import type { BatchPlan, DeletePlan, UpdatePlan } from '../../core/query/plan.js';
 import { copyOf } from '../../core/values/exact-numbers.js';
-import { keyText, noSuchKey } from '../../core/values/keys.js';
+import { keyText, noSuchObject } from '../../core/values/keys.js';
 import { foldFieldSelection, rejectParametersExcept } from '../../request/parse/query-parameters.js';
 import { requireObject } from '../../request/request-input.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
@@ -51,9 +51,7 @@ export async function changeMany(
     const { steps, keys, name } = await planChanges(items, context);
     const plan: BatchPlan = { kind: 'batch', steps, skipsMissing: false, completed: written.completed };
     const rows = await writeChanges(adapter, plan, (rejections) =>
-      itemErrors(rejections, items.length, (index) =>
-        errorsAt(name, noSuchKey(keyText(keys.get(index) ?? []))),
-      ),
+      itemErrors(rejections, items.length, (index) => errorsAt(name, noSuchObject(keys.get(index) ?? []))),
     );
     return { value: await written.represent(rows) };
   }

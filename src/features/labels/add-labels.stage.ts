@@ -13,6 +13,7 @@ import type { ResourceSchema } from '../../core/schema/resource-schema.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { copyOf } from '../../core/values/exact-numbers.js';
 import { keyText } from '../../core/values/keys.js';
+import { selectParameters } from '../../request/parse/parse-query-string.js';
 import { represent } from '../../request/represent-row.js';
 import type { RestContext, Stage } from '../../request/rest-context.js';
 import { Expander } from '../field-selection/expand-relations.js';
@@ -157,7 +158,7 @@ export function addLabels({ labelsParameter }: Resource, adapter: DataAdapter): 
         const given = parameters.get(labelsParameter);
         if (given === undefined) return undefined;
         // Later stages reject parameters that they do not know.
-        context.setParameters(new Map([...parameters].filter(([name]) => name !== labelsParameter)));
+        context.setParameters(selectParameters(parameters, (name) => name !== labelsParameter));
         if (given === '') return undefined;
         if (given !== LABELS_MEMBER)
           throw InvalidInput.of(labelsParameter, `"${given}" is not a valid choice.`);

@@ -22,7 +22,7 @@ import type { OneToManyRelation } from '../../core/schema/relation.js';
 import { resourceOf } from '../../core/schema/resource.js';
 import type { Resource } from '../../core/schema/resource.js';
 import { copyOf } from '../../core/values/exact-numbers.js';
-import { keyText, noSuchKey } from '../../core/values/keys.js';
+import { keyText, noSuchObject } from '../../core/values/keys.js';
 import type { NestedBody } from '../../core/values/nested-body.js';
 import { requireObject } from '../request-input.js';
 import type { JsonObject } from '../request-input.js';
@@ -227,7 +227,7 @@ function planChanges(
     const body = copyOf(item, Object.fromEntries(rest));
     const where = key ? conjunction([scope, keyCondition(key, resource)]) : scope;
     const missing = key
-      ? errorAt([nameOf(fields)], noSuchKey(keyText(key)))
+      ? errorAt([nameOf(fields)], noSuchObject(key))
       : errorAt([NON_FIELD_ERRORS], NOT_FOUND);
     return mapMaybe(plans.update(updating, body, where), (plan): PlannedStep => {
       const errors = withErrors(plan.errors, refuseNested(updating.route.resource, body, TOO_DEEP));
@@ -287,7 +287,7 @@ function planDeletions(
     if (changed.has(keyText(key)))
       return { ...refused(errorAt([NON_FIELD_ERRORS], ALSO_CHANGED)), item: index };
     const where = conjunction([scope, keyCondition(key, resource)]);
-    return planOne(where, { item: index, missing: errorAt([NON_FIELD_ERRORS], noSuchKey(keyText(key))) });
+    return planOne(where, { item: index, missing: errorAt([NON_FIELD_ERRORS], noSuchObject(key)) });
   });
 }
 

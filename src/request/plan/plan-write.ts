@@ -13,6 +13,7 @@ import type {
   ViewCheck,
 } from '../../core/query/plan.js';
 import type { ResourceSchema } from '../../core/schema/resource-schema.js';
+import { isNested } from '../../core/schema/field.js';
 import { unmergeableErrors } from '../../core/values/merge-patch.js';
 import type { JsonObject } from '../request-input.js';
 import type { RestContext } from '../rest-context.js';
@@ -243,7 +244,10 @@ function withoutUnmergeable(parsed: ParsedBody, { fields }: ResourceSchema): Par
   const errors = emptyFieldErrors();
   addErrors(errors, parsed.errors);
   addErrors(errors, unmergeableErrors(parsed.values, fields));
-  return { ...parsed, errors };
+  const values = new Map(parsed.values);
+  // No caller may send children: their permissions are not evaluated.
+  for (const field of fields) if (isNested(field)) values.delete(field.name);
+  return { ...parsed, values, errors };
 }
 
 /** Plans the deletion of the row that `where` selects. */

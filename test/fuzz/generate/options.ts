@@ -292,9 +292,9 @@ function shapeFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Optio
       : [relation.name];
   });
   return {
-    ...(random.chance(0.4) ? { shape: true } : {}),
-    ...(expandable.length > 0 && random.chance(0.6)
-      ? { expandable, ...queriedExpansions(random, entity, expandable) }
+    ...(random.chance(0.4) ? { shape: random.chance(0.3) ? { maxChildren: 3 } : true } : {}),
+    ...(expandable.length > 0 && random.chance(0.75)
+      ? { expandable, ...queriedExpansions(random, entity, { expandable, schema }) }
       : {}),
   };
 }
@@ -302,12 +302,16 @@ function shapeFor(random: Random, entity: EntitySpec, schema: SchemaSpec): Optio
 /** Refused where no list can be expanded. */
 function queriedExpansions(
   random: Random,
-  { relations }: EntitySpec,
-  expandable: readonly string[],
+  entity: EntitySpec,
+  { expandable, schema }: { readonly expandable: readonly string[]; readonly schema: SchemaSpec },
 ): OptionsSpec {
-  const isList = (path: string): boolean =>
-    relations.some(({ name, kind }) => name === path.split('.')[0] && /many$/.test(kind));
-  return expandable.some(isList) && random.chance(0.6) ? { expansionQueries: true } : {};
+  const isList = ({ relations }: EntitySpec, [name, ...rest]: readonly string[]): boolean => {
+    const relation = relations.find((each) => each.name === name);
+    if (!relation) return false;
+    return /many$/.test(relation.kind) || isList(entityNamed(schema, relation.target), rest);
+  };
+  const hasList = expandable.some((path) => isList(entity, path.split('.')));
+  return hasList && random.chance(0.8) ? { expansionQueries: true } : {};
 }
 
 function bulkFor(random: Random, entity: EntitySpec): Pick<OptionsSpec, 'bulk'> {

@@ -35,15 +35,24 @@ export function makeQuery(
   if (!resource) return '';
   const entries: Entries = [];
   const listed = { state, resource };
+  // Filters of the list would leave few objects whose lists are expanded.
+  if (isRead(method) && mayExpandLists(resource) && random.chance(0.4)) {
+    expandEntries(random, listed, entries, true);
+    return queryText(entries);
+  }
   if (isRead(method)) addedEntries(random, resource, entries);
-  const isAggregate =
-    isList && isRead(method) && resource.options.aggregate !== undefined && random.chance(0.5);
-  if (isList && isRead(method))
-    readEntries(random, model, { listed, path: target.path, entries, isAggregate });
+  const isListRead = isList && isRead(method);
+  const isAggregate = isListRead && resource.options.aggregate !== undefined && random.chance(0.5);
+  if (isListRead) readEntries(random, model, { listed, path: target.path, entries, isAggregate });
   if (isList && method !== 'GET') bulkEntries(random, listed, { method, entries });
-  if (method !== 'DELETE' && (!isAggregate || random.chance(0.04))) shapeEntries(random, listed, entries);
-  if (!resource.options.strict || !isList || isRead(method)) unknownEntries(random, entries);
+  if (method !== 'DELETE' && (!isAggregate || random.chance(0.04)))
+    shapeEntries(random, listed, entries, isRead(method));
+  if (!resource.options.strict || !isList || isListRead) unknownEntries(random, entries);
   return queryText(entries);
+}
+
+function mayExpandLists({ options }: Resource): boolean {
+  return options.expansionQueries === true;
 }
 
 /** What reads of lists and objects show beside. */
@@ -146,7 +155,12 @@ function bulkEntries(
   if (keys.length > 0) entries.push(['keys', [...keys, ...(random.chance(0.1) ? ['999999'] : [])].join(',')]);
 }
 
-function shapeEntries(random: Random, { state, resource }: Listed, entries: Entries): void {
+function shapeEntries(
+  random: Random,
+  { state, resource }: Listed,
+  entries: Entries,
+  isReading: boolean,
+): void {
   const { options, entity } = resource;
   const keys = entity.key.columns.map(({ name }) => name);
   const names = fieldsOf(state, resource)
@@ -158,32 +172,72 @@ function shapeEntries(random: Random, { state, resource }: Listed, entries: Entr
     entries.push(['fields', random.shuffled([...keys, ...versions, ...random.some(others, 0.5)]).join(',')]);
   const omitted = random.some(options.strict ? others : [...others, 'unknown'], 0.3);
   if (options.shape && omitted.length > 0 && random.chance(0.15)) entries.push(['omit', omitted.join(',')]);
-  if (!options.expandable || !random.chance(0.35)) return;
+  if (random.chance(0.35)) expandEntries(random, { state, resource }, entries, isReading);
+}
+
+function expandEntries(
+  random: Random,
+  { state, resource }: Listed,
+  entries: Entries,
+  isReading: boolean,
+): void {
+  const { options } = resource;
+  if (!options.expandable) return;
   const chosen = random
     .shuffled([...options.expandable, ...(random.chance(0.1) ? ['unknown', 'm1.unknown'] : [])])
     .slice(0, 2);
   entries.push(['expand', chosen.join(',')]);
-  if (options.expansionQueries)
-    for (const path of chosen) expansionEntries(random, { state, resource, path }, entries);
+  if (!options.expansionQueries) return;
+  // Parameters of a list that is not expanded, and of what is no list, are unknown.
+  const unexpanded = isReading && random.chance(0.05) ? options.expandable : [];
+  for (const path of [...chosen, ...unexpanded])
+    expansionEntries(random, { state, resource, path, isReading }, entries);
 }
 
-/** Parameters of an expanded list, which are right: those that are not have the errors of the list itself. */
+/** Parameters of each list on an expanded path. */
 function expansionEntries(
   random: Random,
-  { state, resource, path }: Listed & { readonly path: string },
+  { state, resource, path, isReading }: Listed & { readonly path: string; readonly isReading: boolean },
   entries: Entries,
+  prefix = '',
 ): void {
-  const relation = resource.entity.relations.find(({ name }) => name === path.split('.')[0]);
-  if (!relation || !/many$/.test(relation.kind)) return;
+  const [name = '', ...rest] = path.split('.');
+  const relation = resource.entity.relations.find((each) => each.name === name);
+  if (!relation) return;
   const target =
     relation.kind === 'many-to-many'
       ? throughOf(state, relation, { entity: resource.entity, key: '' })
       : collectionOf(state, state.entity(relation.target));
-  if (random.chance(0.6)) entries.push([`${relation.name}.limit`, String(random.between(1, 4))]);
-  if (random.chance(0.5))
-    entries.push([`${relation.name}.ordering`, makeOrdering(random, { state, resource: target })]);
-  if (random.chance(0.2))
-    entries.push([`${relation.name}.search`, random.pick(['a', 'te', '_', '"a b"', ''])]);
+  if (/many$/.test(relation.kind) || (isReading && random.chance(0.05))) {
+    const own: Entries = [];
+    if (random.chance(0.4)) own.push(['limit', String(random.between(1, 4))]);
+    if (random.chance(0.25)) filterEntries(random, { state, resource: target }, own);
+    if (target.options.filterGroups && random.chance(0.2))
+      own.push(['filter', makeGroup(random, { state, resource: target }, 1)]);
+    if (random.chance(0.4)) own.push(['ordering', makeOrdering(random, { state, resource: target })]);
+    if (random.chance(0.15)) own.push(['search', random.pick(['a', 'te', '_', '"a b"', ''])]);
+    if (random.chance(0.06)) own.push(random.pick(wrongParameters(random, { state, resource: target })));
+    for (const [each, value] of own) entries.push([`${prefix}${name}.${each}`, value]);
+  }
+  if (rest.length > 0)
+    expansionEntries(
+      random,
+      { state, resource: target, path: rest.join('.'), isReading },
+      entries,
+      `${prefix}${name}.`,
+    );
+}
+
+/** Unknown names, a misspelt lookup, and limits that are no number of objects. */
+function wrongParameters(random: Random, { state, resource }: Listed): Entries {
+  const { name } = random.pick(fieldsOf(state, resource));
+  return [
+    ['limit', random.pick(['0', 'x', '-1', '500', ''])],
+    ['unknown', '1'],
+    ['page', '2'],
+    [`${name}__gtee`, '1'],
+    [`${name}__isnull`, 'maybe'],
+  ];
 }
 
 function encode(text: string): string {

@@ -14,11 +14,13 @@ import { checkConditions, Tags } from './conditional.js';
 import { fitsRows } from './conditions.js';
 import { AmbiguousDeletion, destroy, purge, withDeletion } from './deletions.js';
 import { asksForCounts, countParameters, countsOf } from './counts.js';
+import { expansionParameters } from './expansion-queries.js';
 import { detailed, invalid, notFound, Refusal } from './expected.js';
 import type { Expected } from './expected.js';
 import { fieldsOf } from './fields.js';
 import { commonHeaders } from './headers.js';
 import { digestOf, keyOf, KeptAnswers } from './idempotency.js';
+import type { Replayed } from './idempotency.js';
 import { learnKey, parsedBody, toldVersion } from './learning.js';
 import type { StoredRows } from './learning.js';
 import {
@@ -231,7 +233,8 @@ export class Model {
     const shape = this.shape(admitted, access.readable);
     const isCounted = asksForCounts(resource, parameters);
     const listed = this.listed(admitted);
-    refuseErrors(unknownParameters(listed, this.knownParameters(resource)));
+    const taken = shape?.taken ?? [];
+    refuseErrors(unknownParameters(listed, [...this.knownParameters(resource), ...taken]));
     refuseUnknownFilters(listed);
     const { rows, order } = listRows(listed);
     const show = (row: Row): Json =>
@@ -255,7 +258,7 @@ export class Model {
     const { resource, access, parameters, route, given, actor } = admitted;
     const { pagination, conditional } = resource.options;
     refuseDeletedRows(admitted);
-    const others = [...plainShapeParameters(resource), ...countParameters(resource)];
+    const others = [...shapeParameters(resource), ...countParameters(resource)];
     const refused = others.find((name) => (parameters.listed(name) ?? '') !== '');
     if (refused !== undefined) throw invalid({ [refused]: ['Not with "aggregate".'] });
     const sight = { state: this.state, actor };
@@ -305,7 +308,7 @@ export class Model {
     const isCounted = asksForCounts(admitted.resource, admitted.parameters);
     refuseDeletedRows(admitted);
     const others = [...deletedParameters(admitted.resource), ...countParameters(admitted.resource)];
-    this.refuseUnknown(admitted, others);
+    this.refuseUnknown(admitted, [...others, ...(shape?.taken ?? [])]);
     if (!shape && !isCounted) this.checkConditions(admitted, row);
     return {
       status: 200,
@@ -338,13 +341,12 @@ export class Model {
 
   /** The representation of the object by GET for this caller, which the entity tag identifies; undefined if GET is forbidden. */
   private content({ resource, actor }: Admitted, row: Row): string {
-    const { entity, through, deleted } = resource;
+    const { entity, deleted } = resource;
     const operation = deleted && 'listDeleted';
     const read = decideAll(resource.options.permissions, { entity, actor, method: 'GET', operation });
     if (read.kind === 'refusal') return 'shown to nobody';
     const { readable } = read;
-    const body = represent(resource, row, { state: this.state, actor, readable });
-    return `${entity.name} ${through?.parentKey ?? ''} ${JSON.stringify(body)}`;
+    return contentOf(resource, represent(resource, row, { state: this.state, actor, readable }));
   }
 
   private checkConditions(admitted: Admitted, row: Row): void {
@@ -385,6 +387,13 @@ export class Model {
   private shape(admitted: Admitted, readable: Names): Shape | undefined {
     const { resource, parameters, actor } = admitted;
     const { shape, errors } = shapeOf({ state: this.state, actor }, { ...resource, readable }, parameters);
+    const { strict, expansionQueries } = resource.options;
+    if (shape && expansionQueries)
+      shape.taken = expansionParameters(
+        { state: this.state, actor },
+        { resource, shape, prefix: '' },
+        { names: parameters.names, isStrict: Boolean(strict) },
+      );
     refuseErrors(errors);
     return shape;
   }
@@ -450,11 +459,20 @@ export class Model {
     const replayed = this.kept.replayed(name, digest, (each, row) =>
       replayedKeys({ state: this.state, actor }, resource, { body: each, key: row }),
     );
-    if (replayed) return replayed;
+    if (replayed)
+      return { ...replayed, headers: { ...replayed.headers, ...this.replayedTag(admitted, replayed) } };
     const answer = this.create(admitted, body, shape);
     // A response without a write is not stored (contract 15.7).
     if (!Array.isArray(body) || body.length > 0) this.kept.keep(name, { digest, answer, rows: this.written });
     return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': null } };
+  }
+
+  /** The tag of a replay is that of the keys that it shows (contract 24.9). */
+  private replayedTag({ resource, given }: Admitted, { body, headers, rows }: Replayed): Expected['headers'] {
+    const [key = ''] = rows;
+    if (typeof headers?.etag !== 'string' || !resource.options.relatedKeys) return {};
+    const told = { given: given.headers.etag, object: objectOf({ resource }, { key }) };
+    return { etag: this.tags.expected(contentOf(resource, body ?? null), told) };
   }
 
   private create(admitted: Admitted, body: Json, shape: Shape | undefined): Answer {
@@ -592,7 +610,9 @@ export class Model {
     const body = this.body(admitted);
     if (Array.isArray(body)) {
       // Objects with keys in the body are not selected by parameters (contract 14.4).
-      refuseErrors(unknownNames(admitted.parameters, shapeParameters(admitted.resource)));
+      refuseErrors(
+        unknownNames(admitted.parameters, [...shapeParameters(admitted.resource), ...(shape?.taken ?? [])]),
+      );
       const items = planItems(writing, body as readonly Json[], planChange);
       return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
     }
@@ -667,7 +687,7 @@ export class Model {
     const row = this.object(admitted);
     this.checkConditions(admitted, row);
     const shape = this.shape(admitted, afterWrite(admitted));
-    this.refuseUnknown(admitted);
+    this.refuseUnknown(admitted, shape?.taken);
     const isMergeable = kind === 'partialUpdate' && resource.options.mergePatch === true;
     const body = this.body(admitted, isMergeable);
     const isMerge = isMergeable && asked.headers['Content-Type'] === MERGE_PATCH;
@@ -714,8 +734,8 @@ export class Model {
 
   private hasQueryError(admitted: Admitted, kind: 'restore' | 'purge'): boolean {
     try {
-      if (kind === 'restore') this.shape(admitted, afterWrite(admitted));
-      this.refuseUnknown(admitted);
+      const shape = kind === 'restore' ? this.shape(admitted, afterWrite(admitted)) : undefined;
+      this.refuseUnknown(admitted, shape?.taken);
       return false;
     } catch {
       return true;
@@ -739,7 +759,7 @@ export class Model {
     }
     const readable = afterWrite(admitted);
     const shape = this.shape(admitted, readable);
-    this.refuseUnknown(admitted);
+    this.refuseUnknown(admitted, shape?.taken);
     const restored = withDeletion({ entity, row }, null);
     this.state.put(entity.name, restored);
     return {
@@ -769,23 +789,17 @@ function ofOneBody({ expected }: Refusal): Refusal {
 }
 
 function shapeParameters({ options }: Pick<Resource, 'options'>): string[] {
-  const expandable = options.expandable ?? [];
-  const paths = options.expansionQueries
-    ? expandable.flatMap((path) => path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.')))
-    : [];
-  return [
-    ...plainShapeParameters({ options }),
-    ...paths.flatMap((path) => ['limit', 'ordering', 'search'].map((name) => `${path}.${name}`)),
-  ];
-}
-
-function plainShapeParameters({ options }: Pick<Resource, 'options'>): string[] {
   return [...(options.shape ? ['fields', 'omit'] : []), ...(options.expandable ? ['expand'] : [])];
 }
 
 /** Entity tags are unique for one object only (RFC 9110, 8.8.3). */
-function objectOf({ resource }: Admitted, row: Row): string {
+function objectOf({ resource }: Pick<Admitted, 'resource'>, row: Pick<Row, 'key'>): string {
   return `${resource.entity.name}/${row.key}${resource.through ? `@${resource.through.parentKey}` : ''}`;
+}
+
+/** What an entity tag identifies. */
+function contentOf({ entity, through }: Resource, body: Json): string {
+  return `${entity.name} ${through?.parentKey ?? ''} ${JSON.stringify(body)}`;
 }
 
 /** The query parameter that shows deleted objects. */

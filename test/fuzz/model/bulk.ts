@@ -72,7 +72,11 @@ export function planChange(context: WriteContext, body: JsonObject): Planned {
   const key = body[name] ?? null;
   if (key === null) return { errors: { [name]: ['This field is required.'] } };
   const row = context.resource.rows().find((each) => each.key === String(key));
-  if (!row) return { errors: { [name]: [noObject(String(key))] } };
+  if (!row) {
+    // A denial of its children precedes the errors of a list (contract 25.7).
+    parseBody(context, body, { kind: 'partialUpdate' });
+    return { errors: { [name]: [noObject(String(key))] } };
+  }
   return itemOf(parseBody(context, body, { kind: 'partialUpdate', row }), 'partialUpdate', row);
 }
 

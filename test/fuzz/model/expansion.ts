@@ -3,16 +3,13 @@ import { decideAll } from './access.js';
 import { fitsRows } from './conditions.js';
 import type { FieldView } from './fields.js';
 import type { ReadContext } from './filters.js';
-import { orderOf, orderRows } from './ordering.js';
+import { listRows } from './lists.js';
 import { represent } from './represent.js';
 import { childrenOf, collectionOf, throughOf } from './resources.js';
 import type { Resource } from './resources.js';
-import { searchRows } from './search.js';
 import type { Shape } from './shape.js';
 import { relatedRows } from './state.js';
 import type { Row, State } from './state.js';
-
-const MAX_CHILDREN = 100;
 
 /** What replaces a key or a link, and whether a list is cut. */
 interface Expanded {
@@ -39,19 +36,15 @@ export function expandedValue(
     const related = relatedRows(state, { entity: resource.entity, row }, relation.name)[0];
     return related && fits(related) ? { value: shown(related) } : undefined;
   }
-  const context = { state, actor, readable: access.readable };
-  const { own } = shape;
-  const order = orderOf(target, own.listed('ordering'), context);
-  const searched = { resource: target, readable: access.readable };
-  const text = own.last('search') ?? '';
-  const found = searchRows({ state, actor }, searched, { rows: target.rows().filter(fits), text });
-  const rows = orderRows(target, found, { order, context });
-  const limit = own.last('limit');
-  if (limit === undefined) return rows.length > MAX_CHILDREN ? undefined : { value: rows.map(shown) };
-  return { value: rows.slice(0, Number(limit)).map(shown), isCut: rows.length > Number(limit) };
+  const { rows } = listRows({ state, actor, resource: target, access, parameters: shape.own });
+  const limit = shape.own.last('limit') ?? '';
+  if (limit === '') return rows.length > shape.maxChildren ? undefined : { value: rows.map(shown) };
+  const count = Math.min(Number(limit), shape.maxChildren);
+  return { value: rows.slice(0, count).map(shown), isCut: rows.length > count };
 }
 
-function targetOf(
+/** The list or the object to which a relation of a row leads. */
+export function targetOf(
   state: State,
   { resource, row }: { readonly resource: Resource; readonly row: Row },
   relation: RelationSpec,

@@ -9,24 +9,27 @@ interface Kept {
   readonly rows: readonly string[];
 }
 
+/** A stored response as it is sent again. */
+export type Replayed = Answer & Pick<Kept, 'rows'>;
+
 /** The stored responses of POSTs with a key (docs/reference/idempotency.md). */
 export class KeptAnswers {
   private readonly kept = new Map<string, Kept>();
 
   /** The stored response of a request with this key; throws if another request has used the key. */
-  replayed(name: string, digest: string, show: (body: Json, key: string) => Json): Answer | undefined {
+  replayed(name: string, digest: string, show: (body: Json, key: string) => Json): Replayed | undefined {
     const found = this.kept.get(name);
     if (!found) return undefined;
     if (found.digest !== digest)
       throw detailed(422, 'This Idempotency-Key was sent with another request. Send a new one.');
     const { answer, rows } = found;
     const headers = { ...answer.headers, 'idempotency-replayed': 'true' };
-    if (answer.body === undefined) return { ...answer, headers };
+    if (answer.body === undefined) return { ...answer, headers, rows };
     const shown = (body: Json, index: number): Json => show(body, rows[index] ?? '');
     const body = Array.isArray(answer.body)
       ? (answer.body as readonly Json[]).map(shown)
       : shown(answer.body, 0);
-    return { ...answer, body, headers };
+    return { ...answer, body, headers, rows };
   }
 
   keep(name: string, kept: Kept): void {

@@ -38,11 +38,14 @@ export function learnKey(
   before: { readonly latest: number; has(key: string): boolean },
 ): string | number {
   const key = keyOfBody(given) ?? keyOfLocation(given);
-  if (column.kind === 'uuid')
-    return typeof key === 'string' && GENERATED_UUID.test(key) && !before.has(key) ? key : 'no new uuid';
+  let none = -1;
+  if (column.kind === 'uuid') {
+    if (typeof key === 'string' && GENERATED_UUID.test(key) && !before.has(key)) return key;
+    while (before.has(`no new uuid ${none}`)) none--;
+    return `no new uuid ${none}`;
+  }
   const number = Number(key);
   if (Number.isInteger(number) && number > before.latest) return number;
-  let none = -1;
   while (before.has(String(none))) none--;
   return none;
 }

@@ -5,10 +5,15 @@ import type { Readable, ReadContext } from './filters.js';
 import { Parameters } from './parameters.js';
 import { collectionOf, throughOf } from './resources.js';
 
+const MAX_CHILDREN = 100;
+
 type Tree = Map<string, Tree>;
 
 /** The requested fields and expanded relations (docs/reference/fields-and-expansion.md). */
 export class Shape {
+  /** The parameters of expanded lists in the request. */
+  taken: readonly string[] = [];
+
   constructor(
     private readonly included: Tree | undefined,
     private readonly omitted: Tree,
@@ -17,6 +22,8 @@ export class Shape {
     private readonly parameters: Parameters,
     /** The path to these objects: `question.`. */
     private readonly path: string,
+    /** The number of objects beyond which an expanded list is a link. */
+    readonly maxChildren: number,
   ) {}
 
   /** The parameters of this list, which is expanded. */
@@ -48,6 +55,7 @@ export class Shape {
       expanded,
       this.parameters,
       `${this.path}${name}.`,
+      this.maxChildren,
     );
   }
 }
@@ -97,6 +105,7 @@ export function shapeOf(sight: ReadContext, resource: Readable, parameters: Para
     treeOf(expanded),
     options.expansionQueries ? parameters : new Parameters(''),
     '',
+    typeof options.shape === 'object' ? options.shape.maxChildren : MAX_CHILDREN,
   );
   const refused = refusedPaths(sight, resource, { shape, prefix: '', expandable: options.expandable ?? [] });
   if (refused.length > 0)
