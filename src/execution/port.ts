@@ -56,11 +56,6 @@ export interface TransactionObserver {
 
 /** The pool of a driver, as that of pg. A replacement of it, such as a database in memory, may have less. */
 export interface DriverPool {
-  readonly options?: { readonly maxUses?: number; readonly maxLifetimeSeconds?: number };
-  /** The number of callers that wait for a connection. */
-  readonly waitingCount?: number;
-  readonly ending?: boolean;
-  listenerCount?(event: 'acquire' | 'release'): number;
   connect(
     callback: (
       error: Error | undefined,

@@ -25,7 +25,6 @@ import type { DecoratorReaders } from './metadata/describe-model.js';
 import { describeModel } from './metadata/describe-model.js';
 import {
   tableProblems,
-  clientWarnings,
   engineWarnings,
   runnerProblems,
   warningsOfOptions,
@@ -128,7 +127,6 @@ export class TypeOrmAdapter implements DataAdapter {
     return [
       ...warningsOfOptions(dataSource),
       ...(warning === undefined ? [] : [warning]),
-      ...(await clientWarnings(dataSource)),
       ...(await engineWarnings(resources, { tables, dataSource })),
       ...uniqueWarnings(resources, { tables, dataSource }),
     ];

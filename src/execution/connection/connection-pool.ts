@@ -58,26 +58,19 @@ export class ConnectionPool<S extends Session> {
     reading: Reading,
     { pool, use, isCancellable }: ConnectionUse<Result>,
   ): Promise<Result> {
-    return this.withPermit(
-      reading,
-      (permit) =>
-        withPooledConnection(pool, { use, permit, reading: isCancellable ? reading : undefined }, this.parts),
-      pool,
+    return this.withPermit(reading, (permit) =>
+      withPooledConnection(pool, { use, permit, reading: isCancellable ? reading : undefined }, this.parts),
     );
   }
 
-  /**
-   * Runs `use` with a permit, which `use` releases itself. With `pool`, the permit may come with a connection of that
-   * pool.
-   */
+  /** Runs `use` with a permit, which `use` releases itself. */
   private withPermit<Result>(
     { from, requester }: Reading,
     use: (permit: Permit | undefined) => Promise<Result>,
-    pool?: object,
   ): Promise<Result> {
     const { dialect, fairShare, deadlines } = this.parts;
     if (dialect.oneConnection) return use(undefined);
-    const permit = this.queueOf(from).acquire(fairShare ? requester : undefined, deadlines, pool);
+    const permit = this.queueOf(from).acquire(fairShare ? requester : undefined, deadlines);
     return isPromise(permit) ? permit.then(use) : use(permit);
   }
 

@@ -108,26 +108,6 @@ describe('the queue of a pool', () => {
     expect(await later).toBeDefined();
   });
 
-  test('passes a connection to the next permit of its pool, and returns it if none waits', async () => {
-    const queue = new PoolQueue(1);
-    const deadlines = new AcquireDeadlines(60_000);
-    const [pool, other] = [{}, {}];
-    const released: boolean[] = [];
-    const connection = { pool, client: {}, release: (broken: boolean) => released.push(broken) };
-    const first = (await queue.acquire(as('a'), deadlines, pool)) as Permit;
-    const [second, third] = [pool, other].map((each) => queue.acquire(as('b'), deadlines, each));
-    first.release(connection);
-    expect((await second)?.connection).toBe(connection);
-    expect(released).toEqual([]);
-    (await second)?.release(connection);
-    expect((await third)?.connection).toBeUndefined();
-    expect(released).toEqual([false]);
-    (await third)?.release();
-    const last = (await queue.acquire(as('a'), deadlines, pool)) as Permit;
-    last.release(connection);
-    expect(released).toEqual([false, false]);
-  });
-
   test('grants permits while an anonymous requester waits', async () => {
     const queue = new PoolQueue(3);
     const deadlines = new AcquireDeadlines(60_000);

@@ -11,12 +11,6 @@ import { AsyncContext } from './async-context.js';
  */
 const MIN_FAIR_SHARE_SIZE = 3;
 
-/** A connection of a driver's pool that can be passed from one permit to the next. */
-export interface PassedConnection {
-  readonly pool: object;
-  readonly release: (broken: boolean) => void;
-}
-
 /** A permit to acquire a connection of the driver's pool. */
 export class Permit implements UnorderedSetMember {
   position = NO_POSITION;
@@ -26,14 +20,10 @@ export class Permit implements UnorderedSetMember {
   /** The acquire deadline, if the permit had to be waited for. */
   until: number | undefined;
   isReleased = false;
-  /** The connection of the permit before this one, if that had one of `pool`. */
-  connection: PassedConnection | undefined;
 
-  /** @param pool the pool of which the permit can take a connection from another permit. */
   constructor(
     private readonly queue: PoolQueue,
     private readonly requester: Requester | undefined,
-    readonly pool: object | undefined,
   ) {}
 
   /** Resolves the caller. Only called if the pool is nearly exhausted, because it costs more than the permit. */
@@ -45,12 +35,9 @@ export class Permit implements UnorderedSetMember {
     return this.caller;
   }
 
-  /**
-   * Releases the permit, once the connection is back in the pool. A connection that is passed here goes to the next
-   * permit, or back to its pool if none waits for it.
-   */
-  release(connection?: PassedConnection): void {
-    this.queue.release(this, connection);
+  /** Releases the permit, once the connection is back in the pool. */
+  release(): void {
+    this.queue.release(this);
   }
 
   /** Runs work that may itself acquire connections. */
@@ -91,33 +78,18 @@ export class PoolQueue {
    * Acquires a permit; without a requester no caller's share is counted. Rejects with 503 at the deadline. Undefined
    * inside a context that already holds a permit, which would wait for itself.
    */
-  acquire(
-    requester: Requester | undefined,
-    deadlines: AcquireDeadlines,
-    pool?: object,
-  ): MaybePromise<Permit> | undefined {
+  acquire(requester: Requester | undefined, deadlines: AcquireDeadlines): MaybePromise<Permit> | undefined {
     if (this.context.value?.isReleased === false) return undefined;
-    const permit = new Permit(this, requester, pool);
+    const permit = new Permit(this, requester);
     if (!this.isFreeFor(permit)) return this.wait(permit, deadlines);
     this.held.add(permit);
     return permit;
   }
 
-  release(permit: Permit, connection?: PassedConnection): void {
+  release(permit: Permit): void {
     permit.isReleased = true;
     this.held.delete(permit);
-    let passed = connection;
-    try {
-      for (let next = this.takeNext(); next; next = this.takeNext()) {
-        if (passed && next.permit.pool === passed.pool) {
-          next.permit.connection = passed;
-          passed = undefined;
-        }
-        next.grant();
-      }
-    } finally {
-      passed?.release(false);
-    }
+    for (let next = this.takeNext(); next; next = this.takeNext()) next.grant();
   }
 
   runInside<Result>(permit: Permit, work: () => Promise<Result>): Promise<Result> {

@@ -3,7 +3,6 @@ import type { DeclarationProblem } from '../../../core/errors/declaration-error.
 import { isReading, METHOD_OF } from '../../../core/schema/operation.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { describeUnknownCluster, probeClusterPools } from '../../../internals/mysql2.js';
-import { describeUnknownClient, probeReusable } from '../../../internals/pg.js';
 import { probeDepth, unknownRunner } from '../../../internals/typeorm.js';
 import type { Dialect, SettingRule } from '../../../sql/dialects/dialect.js';
 import { SqliteConnection } from '../connection/sqlite-connection.js';
@@ -105,19 +104,6 @@ function warningsOfSqlite({ options, driver }: DataSource, node: string): readon
 function isBefore13(prototype: object | undefined): boolean {
   if (!prototype || 'explain' in prototype || 'key' in prototype) return false;
   return ['prepare', 'unsafeMode', 'defaultSafeIntegers'].every((name) => name in prototype);
-}
-
-/** Warnings about the connections of pg's pool, of which it takes one. */
-export async function clientWarnings(dataSource: DataSource): Promise<readonly string[]> {
-  const { master } = dataSource.driver as { readonly master?: { readonly waitingCount?: unknown } };
-  if (dataSource.options.type !== 'postgres' || typeof master?.waitingCount !== 'number') return [];
-  const runner = dataSource.createQueryRunner('master');
-  try {
-    const client = (await runner.connect()) as object;
-    return probeReusable(client) === undefined ? [describeUnknownClient()] : [];
-  } finally {
-    await runner.release();
-  }
 }
 
 interface EngineRow {
