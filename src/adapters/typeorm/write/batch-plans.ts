@@ -25,9 +25,10 @@ export function referencedValue(
 ): ColumnValue {
   const row = rows.get(step);
   const target = steps[step];
-  if (!row || target?.kind !== 'create')
-    throw new Error('A step refers to no earlier one that creates a row.');
-  const at = target.resource.identity.findIndex(({ id }) => id === from.id);
+  const writes = target?.kind === 'upsert' ? target.create : target;
+  if (!row || (writes?.kind !== 'create' && writes?.kind !== 'update'))
+    throw new Error('A step refers to no earlier one that writes a row.');
+  const at = writes.resource.identity.findIndex(({ id }) => id === from.id);
   return { column, value: identityOfRow(row)[at] ?? null };
 }
 
