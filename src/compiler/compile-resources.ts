@@ -61,10 +61,12 @@ export function compileResources(input: CompilerInput, parts: ResourceParts): Co
     shell.relations = compileRelations(entity, shells, through);
     shell.overlapping = overlappingRelations(shell.relations, polymorphicColumns(entity, options));
     shell.referredColumns = new Set(entity.referredColumns);
-    shell.referrers = entity.referrers.flatMap(({ entity: referrer, onDelete }) => {
+    shell.rowReferrers = entity.referrers.flatMap(({ entity: referrer, onDelete }) => {
       const resource = shells.get(referrer);
       return resource ? [{ resource, onDelete }] : [];
     });
+    // A soft deletion changes no other row.
+    shell.referrers = entity.deletion === undefined ? shell.rowReferrers : [];
   }
   for (const { entity, options, target, shell } of entities) {
     const foreignKeys = foreignKeysOf(entity, shell, {

@@ -28,6 +28,7 @@ export function createBuilder(
     overlapping: [],
     operations: new Set(),
     referrers: [],
+    rowReferrers: [],
     referredColumns: new Set(),
     hasRelatedKeys: false,
     hasNestedWrites: false,

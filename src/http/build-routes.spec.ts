@@ -49,6 +49,7 @@ function resourceOf(
     labelsParameter: undefined,
     objectLabel: undefined,
     referrers: [],
+    rowReferrers: [],
     referredColumns: new Set(),
     conditional: undefined,
     bulk: undefined,

@@ -222,6 +222,7 @@ export const DESCRIPTION_SCHEMAS: Readonly<Record<string, Schema>> = {
         'date?': TEXT,
         restore: FLAG,
         purge: FLAG,
+        'deletion?': DELETION,
       }),
       'bulk?': BULK,
       'conditional?': objectOf<ConditionalDescription>({ require: FLAG }),

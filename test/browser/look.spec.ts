@@ -36,7 +36,10 @@ const CHOICES = '/rest/v1/polls/choice/';
       });
       await seedFewRows(started.dataSource);
       const { manager } = started.dataSource;
-      const ticket = await manager.save(Ticket, { subject: 'The printer is on fire', body: 'Again.' });
+      const ticket = await manager.save(Ticket, {
+        subject: 'The printer is on fire',
+        body: 'Again, and the detector is loud.',
+      });
       const agent = await manager.save(Agent, { name: 'Ada' });
       await manager.save(Comment, { ticket, text: 'Which one?' });
       await manager.save(Assignment, { ticket, agent, role: 'owner' });
@@ -69,7 +72,7 @@ const CHOICES = '/rest/v1/polls/choice/';
     test('a first visitor finds the choices of a question with more than five votes', async () => {
       const { page } = visitor;
       await visitor.goto('/');
-      await visitor.click('link', 'Question');
+      await visitor.click('link', 'Questions');
       await visitor.click('link', 'Open Which day suits?');
       await visitor.click('link', 'Choices');
       await page.getByText('Filters').click();
@@ -86,7 +89,7 @@ const CHOICES = '/rest/v1/polls/choice/';
       page.on('request', (request) => requests.push(request.url()));
       await visitor.goto('/');
       expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).toContain('polls');
-      await visitor.click('link', 'Choice');
+      await visitor.click('link', 'Choices');
       expect(visitor.url).toBe(CHOICES);
       await page.getByText('Filters').click();
       await page.getByLabel('Field').selectOption({ label: 'Choice text' });
@@ -135,14 +138,17 @@ const CHOICES = '/rest/v1/polls/choice/';
       await visitor.goto(CHOICES);
       await visitor.click('link', 'Which day suits?');
       expect(await page.title()).toBe('Question: Which day suits?');
-      await page
-        .getByRole('button', { name: /^Count / })
-        .first()
-        .click();
       await page.locator('.badge', { hasText: '5' }).waitFor();
       await visitor.click('link', 'Choices');
       expect(await visitor.column('Choice text')).toHaveLength(5);
       expect(await page.locator('.tabs a[aria-current=page]').innerText()).toBe('Choices');
+    });
+
+    test('an object counts a list without declared counts on request', async () => {
+      const { page } = visitor;
+      await visitor.goto('/rest/v1/library/book/1/');
+      await visitor.click('button', /^Count /);
+      await page.getByRole('listitem').filter({ hasText: 'Authors2' }).waitFor();
     });
 
     test('search, and columns that a reload keeps', async () => {
@@ -219,6 +225,10 @@ const CHOICES = '/rest/v1/polls/choice/';
           360,
         ]);
       }
+      await phone.goto('/rest/v1/desk/ticket/');
+      await phone.logIn('admin', 'admin');
+      const body = phone.page.getByText('Again, and the detector is loud.', { exact: true });
+      expect((await body.boundingBox())?.width).toBeGreaterThan(150);
       await phone.page.context().close();
     });
 

@@ -48,7 +48,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
 
   test('lists, nested lists, a new choice, its change, errors, and its deletion', async () => {
     const { page } = visitor;
-    await visitor.click('link', 'Question');
+    await visitor.click('link', 'Questions');
     expect(await visitor.column('Question text')).toContain("What's new?");
     await visitor.click('link', "Open What's new?");
     await visitor.click('link', 'Choices');
@@ -75,16 +75,16 @@ const TICKETS = '/rest/v1/desk/ticket/';
 
   test('filters, search, order, and the lookups of reviews', async () => {
     const { page } = visitor;
-    await visitor.click('link', 'Choice');
+    await visitor.click('link', 'Choices');
     await page.getByPlaceholder('Search').fill('sky');
     await visitor.click('button', 'Search');
     expect(await visitor.column('Choice text')).toEqual(['The sky']);
     await toIndex();
-    await visitor.click('link', 'Choice');
+    await visitor.click('link', 'Choices');
     await visitor.click('link', 'Order by Choice text');
     expect(visitor.url).toBe('/rest/v1/polls/choice/?ordering=choice_text');
     await toIndex();
-    await visitor.click('link', 'Review');
+    await visitor.click('link', 'Reviews');
     expect((await visitor.column('Stars')).join('')).toMatch(/^5+4+3+2$/);
     await page.getByText('Filters').click();
     for (const [field, comparison, value] of [
@@ -108,7 +108,7 @@ const TICKETS = '/rest/v1/desk/ticket/';
       await page.getByRole('option', { name: 'Compilers' }).click();
       await visitor.submit(/^Add to /);
     };
-    await visitor.click('link', 'Student');
+    await visitor.click('link', 'Students');
     await visitor.click('link', 'Open Grace');
     await visitor.click('link', 'Course set');
     await enroll();
@@ -116,12 +116,12 @@ const TICKETS = '/rest/v1/desk/ticket/';
     await enroll();
     await page.getByText('The fields course, student must make a unique set.').waitFor();
     await toIndex();
-    await visitor.click('link', 'Course');
+    await visitor.click('link', 'Courses');
     await visitor.click('link', 'Open Compilers');
     await visitor.click('link', 'Student');
     expect(await visitor.column('Student')).toEqual(['Barbara', 'Niklaus', 'Leslie', 'Grace']);
     await toIndex();
-    await visitor.click('link', 'Book');
+    await visitor.click('link', 'Books');
     await visitor.click('link', /^Open The C/);
     await visitor.click('link', 'Authors');
     expect(await visitor.column('Author')).toEqual(['Kernighan', 'Ritchie']);

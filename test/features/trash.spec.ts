@@ -229,6 +229,7 @@ onEachDatabase('the trash of a model', (database) => {
       date: 'deletedAt',
       restore: true,
       purge: true,
+      deletion: { cascade: [], change: [], restrict: [] },
     });
     expect(await options('eve')).toBeUndefined();
   });

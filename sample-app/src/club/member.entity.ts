@@ -4,7 +4,13 @@ import type { Relation } from 'typeorm';
 import { Event } from './event.entity.js';
 import { Payment } from './payment.entity.js';
 
-@Restify({ app: 'club', description: 'Members, with what they pay and where they come.', label: 'name' })
+@Restify({
+  app: 'club',
+  description: 'Members, with their payments and events.',
+  label: 'name',
+  labels: { one: 'Member', many: 'Members' },
+  counts: ['payments', 'events'],
+})
 @Entity('club_member')
 export class Member {
   @PrimaryGeneratedColumn()

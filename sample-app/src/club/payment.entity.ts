@@ -3,7 +3,12 @@ import { Column, Entity, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Member } from './member.entity.js';
 
-@Restify({ app: 'club', label: 'amount' })
+@Restify({
+  app: 'club',
+  description: 'What members have paid.',
+  label: 'amount',
+  labels: { one: 'Payment', many: 'Payments' },
+})
 @Entity('club_payment')
 export class Payment {
   @PrimaryGeneratedColumn()

@@ -9,6 +9,7 @@ import { DESK } from './users.js';
   description: 'People who work on tickets.',
   label: 'name',
   labels: { one: 'Agent', many: 'Agents' },
+  counts: ['tickets'],
 })
 @Entity('desk_agent')
 export class Agent {

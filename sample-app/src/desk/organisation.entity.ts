@@ -9,6 +9,7 @@ import { DESK } from './users.js';
   description: 'Customers of the help desk.',
   label: 'name',
   labels: { one: 'Organisation', many: 'Organisations' },
+  counts: ['tickets'],
 })
 @Entity('desk_organisation')
 export class Organisation {

@@ -26,6 +26,7 @@ export const TICKET_STATES = ['open', 'waiting', 'solved'] as const;
   labels: { one: 'Ticket', many: 'Tickets' },
   conditional: true,
   trash: true,
+  counts: ['comments'],
   relatedKeys: ['agents'],
   nested: ['comments'],
   aggregate: { group: ['status', 'organisation', 'created_at'] },

@@ -3,7 +3,13 @@ import { Column, Entity, ManyToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Student } from './student.entity.js';
 
-@Restify({ app: 'edu', label: 'name' })
+@Restify({
+  app: 'edu',
+  description: 'Courses with their students.',
+  label: 'name',
+  labels: { one: 'Course', many: 'Courses' },
+  counts: ['student'],
+})
 @Entity('edu_course')
 export class Course {
   @PrimaryGeneratedColumn()

@@ -7,7 +7,13 @@ import { Course } from './course.entity.js';
  * Both junction tables are mapped by an entity (enrollment.entity.ts, friendship.entity.ts), so that each pair has its own
  * key. `synchronize: false` leaves the schema of the table to that entity.
  */
-@Restify({ app: 'edu', label: 'name' })
+@Restify({
+  app: 'edu',
+  description: 'Students with their courses and friends.',
+  label: 'name',
+  labels: { one: 'Student', many: 'Students' },
+  counts: ['course_set', 'friends'],
+})
 @Entity('edu_student')
 export class Student {
   @PrimaryGeneratedColumn()

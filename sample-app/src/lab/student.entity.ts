@@ -3,7 +3,12 @@ import { Column, Entity, OneToOne, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { System } from './system.entity.js';
 
-@Restify({ app: 'lab', label: 'name' })
+@Restify({
+  app: 'lab',
+  description: 'Students, each with one system of the laboratory.',
+  label: 'name',
+  labels: { one: 'Student', many: 'Students' },
+})
 @Entity('lab_student')
 export class Student {
   @PrimaryGeneratedColumn()

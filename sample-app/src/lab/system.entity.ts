@@ -3,7 +3,12 @@ import { Column, Entity, JoinColumn, OneToOne, PrimaryGeneratedColumn } from 'ty
 import type { Relation } from 'typeorm';
 import { Student } from './student.entity.js';
 
-@Restify({ app: 'lab', label: 'name' })
+@Restify({
+  app: 'lab',
+  description: 'Machines of the laboratory.',
+  label: 'name',
+  labels: { one: 'System', many: 'Systems' },
+})
 @Entity('lab_system')
 export class System {
   @PrimaryGeneratedColumn()

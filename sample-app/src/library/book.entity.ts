@@ -9,6 +9,8 @@ import { Review } from './review.entity.js';
   app: 'library',
   description: 'Books with their authors.',
   label: 'title',
+  labels: { one: 'Book', many: 'Books' },
+  counts: ['reviews'],
   filterFields: { id: ['exact'], title: ['exact', 'icontains'], authors: ['exact'] },
 })
 @Entity('library_book')

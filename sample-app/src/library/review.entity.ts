@@ -8,6 +8,7 @@ import { Book } from './book.entity.js';
   app: 'library',
   description: 'What readers say of books.',
   label: 'text',
+  labels: { one: 'Review', many: 'Reviews' },
   filterFields: {
     id: ['exact'],
     text: ['exact', 'icontains'],

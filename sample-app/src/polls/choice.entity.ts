@@ -7,6 +7,7 @@ import { Question } from './question.entity.js';
   app: 'polls',
   description: 'Answers to questions, with their votes.',
   label: 'choice_text',
+  labels: { one: 'Choice', many: 'Choices' },
   filterFields: {
     id: ['exact'],
     choice_text: ['exact', 'icontains'],

@@ -3,7 +3,13 @@ import { Column, Entity, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { Choice } from './choice.entity.js';
 
-@Restify({ app: 'polls', description: 'Questions that visitors vote on.', label: 'question_text' })
+@Restify({
+  app: 'polls',
+  description: 'Questions that visitors vote on.',
+  label: 'question_text',
+  labels: { one: 'Question', many: 'Questions' },
+  counts: ['choices'],
+})
 @Entity('polls_question')
 export class Question {
   @PrimaryGeneratedColumn()

@@ -144,6 +144,8 @@ export interface TrashDescription {
   readonly restore: boolean;
   /** Whether the caller may delete them for good, by POST to `purge/` below the object. */
   readonly purge: boolean;
+  /** What a purge does to other objects; absent if the caller may not purge. */
+  readonly deletion?: DeletionDescription;
 }
 
 /** The bulk writes of a list. */

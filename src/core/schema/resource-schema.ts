@@ -134,8 +134,10 @@ export interface ResourceSchema {
   /** Relations to served models that share a column with another relation, so that writing one changes the other. */
   readonly overlapping: readonly ToOneRelation[];
   readonly operations: ReadonlySet<OperationName>;
-  /** The models whose objects refer to its own. */
+  /** The models whose objects refer to its own, by what DELETE does to them: none if it only sets a date. */
   readonly referrers: readonly Referrer[];
+  /** The same for the deletion of a row from the table, as by a purge. */
+  readonly rowReferrers: readonly Referrer[];
   /** The ids of its columns to which other rows refer, and which cannot be changed while they do. */
   readonly referredColumns: ReadonlySet<string>;
   /** Whether fields of it are the keys of a many-to-many relation. */

@@ -7,7 +7,6 @@ import type {
   ChildrenDescription,
   NestedDescription,
   QueryDescription,
-  DeletionDescription,
   RelationDescription,
 } from '../../core/contracts/route-description.js';
 import { isNested, writtenColumns } from '../../core/schema/field.js';
@@ -27,6 +26,7 @@ import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import { keyFieldsOf } from '../../request/plan/key-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
 import { describeAggregates } from './describe-aggregates.js';
+import { describeDeletion } from './describe-deletion.js';
 import { describeTrash } from './describe-trash.js';
 import { describeListParameters, describeShape } from './describe-list-parameters.js';
 import type { ListParameters } from './describe-list-parameters.js';
@@ -103,7 +103,7 @@ export async function describeQueries(
   return {
     kind,
     methods,
-    ...(mayDelete && { deletion: await describeDeletion(route, context) }),
+    ...(mayDelete && { deletion: await describeDeletion(resource.referrers, context) }),
     ...(view && describeObjects(route, view, context)),
     ...(view && (await describeParent(route, view, context))),
     fields: view ? describeReadableFields(view.fields) : {},
@@ -311,13 +311,4 @@ async function mayUse(route: Route, method: string, access: AccessControl): Prom
   const permission = [...route.actions].find(([name]) => name === method)?.[1].permission;
   const granted = await access.tryAuthorize(route.resource, requiredMethod(route, method), permission);
   return granted !== undefined;
-}
-
-/** What a deletion does to objects that refer to the deleted one. A model that the caller may not view is not named. */
-async function describeDeletion({ resource }: Route, { access }: RestContext): Promise<DeletionDescription> {
-  const labels = { cascade: new Set<string>(), change: new Set<string>(), restrict: new Set<string>() };
-  for (const { resource: referrer, onDelete } of resource.referrers)
-    if (referrer.registered && (await access.tryAuthorize(resourceOf(referrer), 'GET')))
-      labels[onDelete].add(`${referrer.app}.${referrer.model}`);
-  return { cascade: [...labels.cascade], change: [...labels.change], restrict: [...labels.restrict] };
 }

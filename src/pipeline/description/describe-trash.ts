@@ -6,13 +6,15 @@ import type { Route } from '../../core/schema/route.js';
 import { trashParameters } from '../../core/schema/trash.js';
 import { restrictFields } from '../../features/permissions/restrict-fields.js';
 import type { RestContext } from '../../request/rest-context.js';
+import { describeDeletion } from './describe-deletion.js';
 
 /** What the caller may do with deleted objects. */
 export async function describeTrash(
   { resource, operations }: Route,
-  { access }: RestContext,
+  context: RestContext,
 ): Promise<Pick<QueryDescription, 'trash'>> {
   const { trash } = resource;
+  const { access } = context;
   if (!trash || !(operations.has('GET') || operations.has('DELETE'))) return {};
   const may = async (operation: TrashOperation, method: string): Promise<Access | undefined> =>
     resource.operations.has(operation) ? access.tryAuthorize(trash.with, method) : undefined;
@@ -27,6 +29,7 @@ export async function describeTrash(
       ...(reads && describeDeletedReads(trash.only, reads)),
       restore: restores !== undefined,
       purge: purges !== undefined,
+      ...(purges && { deletion: await describeDeletion(resource.rowReferrers, context) }),
     },
   };
 }

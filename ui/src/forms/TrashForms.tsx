@@ -63,6 +63,7 @@ export function TrashForms({ description, trash, row }: TrashFormsProps): JSX.El
       {isOpen && (
         <DeleteForm
           description={description}
+          deletion={trash.deletion}
           url={deleted}
           purge={`${path}purge/`}
           name={`${modelNameOf(description)} “${objectLabelOf(row, description, undefined)}”`}

@@ -22,6 +22,9 @@ interface ValueProps {
   readonly full?: boolean;
 }
 
+/** Characters from which a text needs a column of some width to be readable. */
+const WORDS = 24;
+
 /** A value of a field, as people read it, with the exact value at hand. */
 export function Value(props: ValueProps): JSX.Element {
   const { value } = props;
@@ -77,7 +80,7 @@ function LongText({ value, full }: { readonly value: string; readonly full: bool
   const shown = escapeText(value);
   if (full || value.length <= SHORT_TEXT)
     return (
-      <bdi class="text" dir="auto">
+      <bdi class={value.length > WORDS ? 'text words' : 'text'} dir="auto">
         {shown}
       </bdi>
     );

@@ -245,11 +245,10 @@ export class ForeignKeysByTable {
   }
 
   /**
-   * The entities whose foreign keys refer to the table, and what a deletion of a row does to theirs. None for a soft deletion,
-   * which changes no other row. Junctions of plain many-to-many relations are left out: their rows are not objects.
+   * The entities whose foreign keys refer to the table, and what the deletion of a row from it does to theirs. Junctions of plain
+   * many-to-many relations are left out: their rows are not objects.
    */
   referrersOf(target: EntityMetadata): readonly ReferrerDescription[] {
-    if (target.deleteDateColumn) return [];
     return this.referringTo(target)
       .filter(({ entityMetadata }) => !entityMetadata.isJunction && !entityMetadata.isClosureJunction)
       .map(({ entityMetadata, onDelete }) => ({
