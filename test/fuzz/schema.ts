@@ -35,6 +35,8 @@ export interface ColumnSpec {
   readonly hidden?: boolean;
   /** A column of foreign keys that no body writes (contract 5.13). */
   readonly readOnly?: boolean;
+  /** A text of whole words, which an index of the database serves (contract 10.9). */
+  readonly searched?: boolean;
   /** Keys of `int` that the client gives are lower. */
   readonly below?: number;
 }
@@ -198,6 +200,8 @@ export interface OptionsSpec {
   readonly filterFields?: Readonly<Record<string, FilterSpec>>;
   readonly filterGroups?: boolean;
   readonly searchFields?: readonly string[];
+  /** Ranked searches of the column of words; `rank: false` where pages have cursors. */
+  readonly fullText?: true | { readonly rank: false };
   readonly orderingFields?: readonly string[];
   readonly ordering?: readonly string[];
   readonly pagination?: PaginationSpec;
@@ -281,6 +285,16 @@ export function deletionOf(entity: EntitySpec): ColumnSpec | undefined {
 /** Whether a model has an operation on deleted objects (contract 23.5). */
 export function hasTrash({ options }: Pick<EntitySpec, 'options'>, operation: TrashOperationName): boolean {
   return options.trash === true && (options.operations?.includes(operation) ?? true);
+}
+
+/** The text that ranked searches read, and whether rows are ordered by rank. */
+export function rankedText({
+  columns,
+  options,
+}: Pick<EntitySpec, 'columns' | 'options'>):
+  { readonly name: string; readonly isOrder: boolean } | undefined {
+  const column = options.fullText && columns.find(({ searched }) => searched);
+  return column && { name: column.name, isOrder: options.fullText === true };
 }
 
 export function relationNamed(entity: EntitySpec, name: string): RelationSpec | undefined {

@@ -71,7 +71,7 @@ export function optionsFor(
       ...entity.options,
       ...permissions,
       ...queriesFor(random, entity, schema),
-      ...(random.chance(0.35) ? { pagination: paginationFor(random) } : {}),
+      ...searchFor(random, entity),
       ...shapeFor(random, entity, schema),
       ...bulk,
       ...relatedKeysFor(random, entity, schema),
@@ -198,6 +198,17 @@ function readOnlyFor({ columns }: EntitySpec): OptionsSpec {
 export function lookupsOf(column: ColumnSpec): readonly LookupName[] {
   if (isStringKind(column.kind)) return TEXT;
   return ['boolean', 'enum', 'uuid'].includes(column.kind) ? FEW : ORDERED;
+}
+
+/** Pages, and ranked searches, which pages by a cursor do not order. */
+function searchFor(random: Random, { columns }: EntitySpec): OptionsSpec {
+  const text = columns.find(({ searched }) => searched);
+  const pagination = random.chance(0.35) ? paginationFor(random) : undefined;
+  const fullText = pagination?.kind === 'cursor' ? ({ rank: false } as const) : true;
+  return {
+    ...(pagination ? { pagination } : {}),
+    ...(text && random.chance(0.8) ? { searchFields: [`@${text.name}`], fullText } : {}),
+  };
 }
 
 function queriesFor(random: Random, entity: EntitySpec, schema: SchemaSpec): OptionsSpec {

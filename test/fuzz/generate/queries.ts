@@ -8,13 +8,13 @@ import type { OrderTerm } from '../model/ordering.js';
 import { keyInUrl } from '../model/state.js';
 import type { Row, State } from '../model/state.js';
 import { isStringKind } from '../model/values.js';
-import { relationNamed } from '../schema.js';
+import { rankedText, relationNamed } from '../schema.js';
 import type { JsonType, LookupName } from '../schema.js';
 import { aggregateEntries } from './aggregates.js';
 import type { Random } from './random.js';
 import { makeRelatedKey } from './requests.js';
 import type { Target } from './requests.js';
-import { rightValue, textValue } from './values.js';
+import { rightValue, textValue, WORDS } from './values.js';
 
 export type Entries = [string, string][];
 
@@ -256,6 +256,29 @@ function listEntries(random: Random, listed: Listed, entries: Entries): void {
   if (random.chance(0.35)) entries.push(['ordering', makeOrdering(random, listed)]);
   if (random.chance(0.15))
     entries.push(['search', random.pick(['a', 'te', 'A', 'x_', '%', 'k', 'a b', '"a b"', 'a,i', '', '\\'])]);
+  rankedEntries(random, listed, entries);
+}
+
+/** A ranked search, whose order is known only of a whole list; sometimes an order without a search. */
+function rankedEntries(random: Random, { resource: { entity, options } }: Listed, entries: Entries): void {
+  const ranked = rankedText({ columns: entity.columns, options });
+  if (!ranked || random.chance(0.5)) return;
+  const [one = '', other = ''] = random.shuffled(WORDS);
+  const searches = [
+    one,
+    one,
+    one,
+    `"${one} ${other}"`,
+    `${one} ${other}`,
+    one.slice(0, 4),
+    `-${one}`,
+    `${one}*`,
+  ];
+  const isOrdered = ranked.isOrder && !options.pagination;
+  const isSearched = !isOrdered || random.chance(0.9);
+  entries.splice(0, entries.length, ...entries.filter(([name]) => name === 'deleted' || name === 'with'));
+  if (isSearched) entries.push(['search', random.pick([...searches, '!', ''])]);
+  if (isOrdered && random.chance(0.7)) entries.push(['ordering', random.pick(['-rank', '-rank', 'rank'])]);
 }
 
 function makeGroup(random: Random, listed: Listed, depth: number): string {

@@ -118,6 +118,9 @@ function plainEntity(
   if (!columns.some(({ unique }) => unique) && random.chance(0.5))
     columns.push({ name: 'mark', kind: 'varchar', length: 20, unique: true });
   if (random.chance(0.2)) columns.push({ name: 'version', kind: 'version' });
+  // SQLite needs a table and triggers for it.
+  if (database !== 'sqlite' && random.chance(0.4))
+    columns.push({ name: 'words', kind: 'text', searched: true, nullable: random.chance(0.3) });
   if (random.chance(0.4)) columns.push({ name: 'gone', kind: 'deletion', nullable: true });
   return {
     name: className,

@@ -1,4 +1,4 @@
-import { hasTrash } from '../schema.js';
+import { hasTrash, rankedText } from '../schema.js';
 import type { ActorSpec, EntitySpec, Json, SchemaSpec } from '../schema.js';
 import { bothGrants, decideAll, mayName, visibleRows } from './access.js';
 import { admit, readableAfterWrite } from './admit.js';
@@ -32,6 +32,8 @@ import {
   unknownParameters,
 } from './lists.js';
 import type { ListContext } from './lists.js';
+import { isRank } from './ordering.js';
+import type { OrderTerm } from './ordering.js';
 import { Parameters } from './parameters.js';
 import { changePair, createPair, destroyPair } from './pairs.js';
 import { pageParameters, Pages } from './pages.js';
@@ -41,6 +43,7 @@ import { represent } from './represent.js';
 import type { Resource } from './resources.js';
 import { routeOf } from './routes.js';
 import type { Route } from './routes.js';
+import { wordsOf } from './search.js';
 import { shapeOf } from './shape.js';
 import type { Shape } from './shape.js';
 import { keyInUrl, State } from './state.js';
@@ -69,6 +72,7 @@ export interface Answer {
   readonly headers?: Expected['headers'];
   readonly anyBody?: boolean;
   readonly links?: Expected['links'];
+  readonly ranks?: Expected['ranks'];
 }
 
 /** What a body writes with a row. */
@@ -150,13 +154,14 @@ export class Model {
   }
 
   private finish(asked: ModelRequest, route: Route | undefined, answer: Answer): Expected {
-    const { body, status, headers, anyBody, links } = answer;
+    const { body, status, headers, anyBody, links, ranks } = answer;
     const bodies = body === undefined || asked.method === 'HEAD' ? [] : [body];
     return {
       status,
       bodies,
       ...(anyBody ? { anyBody } : {}),
       ...(links ? { links } : {}),
+      ...(ranks ? { ranks } : {}),
       headers: { ...commonHeaders(route, body !== undefined || anyBody === true), ...headers },
     };
   }
@@ -242,7 +247,7 @@ export class Model {
     const headers: Expected['headers'] = conditional
       ? { 'cache-control': 'private, no-cache', etag: null }
       : { etag: null };
-    if (!pagination) return { status: 200, body: rows.map(show), headers };
+    if (!pagination) return { status: 200, body: rows.map(show), headers, ...ranksOf(listed, rows, order) };
     const { actor } = admitted;
     const context = { state: this.state, actor, readable: access.readable };
     const url = `${this.place.origin}${route.path}`;
@@ -621,7 +626,7 @@ export class Model {
       const message = 'Objects are not written by a change of several objects.';
       const refused = refusedChildren(admitted.resource.entity, asObject(body), message);
       if (Object.keys(refused).length > 0) throw invalid(refused);
-      this.parsed(admitted, body, { kind: 'partialUpdate' });
+      if (rows.length === 0) this.parsed(admitted, body, { kind: 'partialUpdate' });
       const items = rows.map((row): Item => {
         const parsed = this.parsed(admitted, body, { kind: 'partialUpdate', row });
         return { kind: 'partialUpdate', ...parsed, row };
@@ -795,6 +800,22 @@ function shapeParameters({ options }: Pick<Resource, 'options'>): string[] {
 /** Entity tags are unique for one object only (RFC 9110, 8.8.3). */
 function objectOf({ resource }: Pick<Admitted, 'resource'>, row: Pick<Row, 'key'>): string {
   return `${resource.entity.name}/${row.key}${resource.through ? `@${resource.through.parentKey}` : ''}`;
+}
+
+/** What is known of the order by rank; nothing without it. */
+function ranksOf(
+  { resource: { entity, options }, parameters }: ListContext,
+  rows: readonly Row[],
+  order: readonly OrderTerm[],
+): Pick<Answer, 'ranks'> {
+  const ranked = rankedText({ columns: entity.columns, options });
+  const term = order.find(isRank);
+  if (!ranked || !term) return {};
+  const texts = rows.map(({ values }) => String(values[ranked.name]));
+  const [word, ...more] = wordsOf(parameters.last('search') ?? '');
+  const counts =
+    more.length > 0 ? [] : texts.map((text) => wordsOf(text).filter((each) => each === word).length);
+  return { ranks: { texts, counts, isBestFirst: term.isDescending } };
 }
 
 /** What an entity tag identifies. */

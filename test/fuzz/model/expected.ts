@@ -11,10 +11,19 @@ export interface Expected {
   readonly anyBody?: boolean;
   /** Instead of bodies: the names under which there are errors, whose texts another test compares. */
   readonly errorNames?: readonly string[];
+  /** Of rows that the database orders by rank, and otherwise as in the body: their texts, and how often the word searched for occurs. */
+  readonly ranks?: Ranks;
   /** Expected links of the header `Link` by relation type; there may be others. */
   readonly links?: Readonly<Record<string, string>>;
   /** Exact values, patterns, or null for a header that must be absent. */
   readonly headers: Readonly<Record<string, string | RegExp | null>>;
+}
+
+export interface Ranks {
+  readonly texts: readonly string[];
+  /** Without an element where several words are searched for. */
+  readonly counts: readonly number[];
+  readonly isBestFirst: boolean;
 }
 
 export type ErrorFields = Record<string, Json>;

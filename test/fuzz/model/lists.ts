@@ -7,11 +7,11 @@ import { fieldsOf } from './fields.js';
 import { filterNames, matchesFilter, parseTerm } from './filters.js';
 import type { FilterExpression, FilterName } from './filters.js';
 import { parseGroup } from './groups.js';
-import { orderOf, orderRows } from './ordering.js';
+import { isRank, orderOf, orderRows } from './ordering.js';
 import type { OrderTerm } from './ordering.js';
 import type { Parameters } from './parameters.js';
 import type { Resource } from './resources.js';
-import { searchRows } from './search.js';
+import { searchRows, searchTerms } from './search.js';
 import type { Row, State } from './state.js';
 import { limitsOf } from './values.js';
 
@@ -32,6 +32,8 @@ export function listRows(context: ListContext): {
   const rows = narrowedRows(context);
   const ordering = { state, actor, readable: access.readable };
   const order = orderOf(resource, parameters.listed('ordering'), ordering);
+  if (order.some(isRank) && searchTerms(parameters.last('search') ?? '').length === 0)
+    throw invalid({ ordering: ['Objects have a rank only in a search.'] });
   return { rows: orderRows(resource, rows, { order, context: ordering }), order };
 }
 

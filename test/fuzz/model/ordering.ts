@@ -1,3 +1,4 @@
+import { rankedText } from '../schema.js';
 import type { EntitySpec, Json, JsonType } from '../schema.js';
 import type { Names } from './access.js';
 import { defaultFilters, keyColumnOf, mayAsk, operandOf, relatedTo, visibleRelated } from './filters.js';
@@ -28,11 +29,17 @@ export interface OrderContext extends ReadContext {
 export function orderOf(resource: Resource, asked: string | undefined, context: OrderContext): OrderTerm[] {
   const { options, entity } = resource;
   const readable = { entity, options, readable: context.readable };
+  const ranked = rankedText({ columns: entity.columns, options });
+  const isRanked = ranked?.isOrder === true && mayAsk(context, readable, [ranked.name]);
   const allowed = options.orderingFields ?? Object.keys(defaultFilters(context.state, resource));
   const chosen = (asked ?? '')
     .split(',')
     .map((name) => orderTerm(name.trim(), '__'))
-    .filter(({ path }) => allowed.includes(path.join('.')) && mayAsk(context, readable, path));
+    .filter(
+      ({ path }) =>
+        (isRanked && isRank({ path })) ||
+        (allowed.includes(path.join('.')) && mayAsk(context, readable, path)),
+    );
   const terms =
     chosen.length > 0
       ? chosen
@@ -46,6 +53,11 @@ export function orderOf(resource: Resource, asked: string | undefined, context: 
 function orderTerm(name: string, separator: string): OrderTerm {
   const isDescending = name.startsWith('-');
   return { path: (isDescending ? name.slice(1) : name).split(separator), isDescending };
+}
+
+/** Whether a term is the order by rank, which only the database knows. */
+export function isRank({ path }: Pick<OrderTerm, 'path'>): boolean {
+  return path.length === 1 && path[0] === 'rank';
 }
 
 interface Ordered {
@@ -63,7 +75,7 @@ export function compareRows(
   rows: readonly [Row, Row],
   { order, context }: Ordered,
 ): number {
-  for (const { path, isDescending } of order) {
+  for (const { path, isDescending } of order.filter((term) => !isRank(term))) {
     const type = jsonTypeAt(context.state, { entity, path, filters });
     const values = rows.map((row) => valueAt(context, { entity, row }, path, type));
     const difference = compareAt(context, { entity, path, type }, values);

@@ -6,6 +6,7 @@ import type { ReadContext } from './filters.js';
 import type { Resource } from './resources.js';
 import type { Placed, Row, State } from './state.js';
 import { isStringKind } from './values.js';
+import { rankedText } from '../schema.js';
 
 /** The terms of a search, separated by blanks or commas; quotation marks enclose a phrase. */
 export function searchTerms(text: string): string[] {
@@ -21,6 +22,11 @@ export function searchRows(
   { rows, text }: { readonly rows: readonly Row[]; readonly text: string },
 ): Row[] {
   const { entity, options } = resource;
+  const ranked = rankedText({ columns: entity.columns, options });
+  if (ranked)
+    return mayAsk(sight, { entity, options, readable }, [ranked.name])
+      ? rowsWithWords(rows, ranked.name, text)
+      : [...rows];
   const fields = searchFields(sight.state, resource).filter(({ path }) =>
     mayAsk(sight, { entity, options, readable }, path),
   );
@@ -33,6 +39,22 @@ export function searchRows(
       ),
     ),
   );
+}
+
+/** The rows with each term as whole words, in the order of a phrase (contract 10.9). */
+function rowsWithWords(rows: readonly Row[], name: string, text: string): Row[] {
+  const terms = searchTerms(text);
+  const phrases = terms.map(wordsOf).filter((words) => words.length > 0);
+  if (terms.length === 0) return [...rows];
+  if (phrases.length === 0) return [];
+  return rows.filter((row) => {
+    const words = ` ${wordsOf(String(row.values[name] ?? '')).join(' ')} `;
+    return phrases.every((phrase) => words.includes(` ${phrase.join(' ')} `));
+  });
+}
+
+export function wordsOf(text: string): readonly string[] {
+  return lower(text).match(/[a-z0-9]+/g) ?? [];
 }
 
 function occurs(value: string, term: string, prefix: string): boolean {

@@ -1,4 +1,4 @@
-import type { Expected } from '../model/expected.js';
+import type { Expected, Ranks } from '../model/expected.js';
 import type { Json } from '../schema.js';
 import type { FuzzResponse } from './transport.js';
 
@@ -56,6 +56,8 @@ const DELETION = /"gone":"(?:@\d+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)"/g;
 function bodyDifference(given: FuzzResponse, expected: Expected): string | undefined {
   if (expected.anyBody) return undefined;
   const shown = given.text === '' ? 'no body' : `body ${given.text}`;
+  if (expected.ranks && given.status === 200 && given.text !== '')
+    return rankDifference(given, { ...expected, ranks: expected.ranks });
   if (expected.errorNames) return namesDifference(given, expected.errorNames);
   if (expected.detail) return detailDifference(given, expected.detail);
   const canonical = (value: Json): string =>
@@ -68,6 +70,29 @@ function bodyDifference(given: FuzzResponse, expected: Expected): string | undef
   const text = actual === undefined ? given.text : canonical(actual);
   const fits = texts.length === 0 ? given.text === '' : texts.includes(text);
   return fits ? undefined : `${shown}, expected ${texts.length === 0 ? 'no body' : texts.join(' or ')}`;
+}
+
+/** The rows of a search ordered by rank: those with the same text are in the order of the others. */
+function rankDifference(
+  { text }: FuzzResponse,
+  { bodies: [body], ranks: { texts, counts, isBestFirst } }: Expected & { readonly ranks: Ranks },
+): string | undefined {
+  const undated = (row: Json): string => JSON.stringify(row).replaceAll(DELETION, '"gone":"a date"');
+  const wanted = (body as readonly Json[]).map(undated);
+  const actual = ((parsed(text) ?? []) as readonly Json[]).map(undated);
+  const places = actual.map((row) => wanted.indexOf(row));
+  const isSame = [...places].sort((one, other) => one - other).every((place, index) => place === index);
+  const isTied = places.every((place, index) => place === index);
+  const isInOrder = places.every((place, index) =>
+    places.slice(index + 1).every((later) => texts[place] !== texts[later] || place < later),
+  );
+  const isBestAhead = places.every((place, index) => {
+    const [own, next] = [counts[place], counts[places[index + 1] ?? place]];
+    return own === undefined || next === undefined || (isBestFirst ? own >= next : own <= next);
+  });
+  return isSame && wanted.length === actual.length && isInOrder && (isTied || isBestAhead)
+    ? undefined
+    : `body ${text}, expected by rank ${wanted.join(', ')}`;
 }
 
 /** HEAD has no body to compare. */

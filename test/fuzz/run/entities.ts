@@ -3,6 +3,7 @@ import {
   DeleteDateColumn,
   Entity,
   EntitySchema,
+  Index,
   getMetadataArgsStorage,
   JoinColumn,
   JoinTable,
@@ -147,6 +148,7 @@ function decorate(entity: EntitySpec, making: Making): void {
   for (const relation of entity.relations) decorateRelation(entity, relation, making);
   Entity(tableOf(entity))(target);
   for (const names of entity.uniques) Unique([...names])(target);
+  for (const { columns, ...index } of searchIndices(entity, database)) Index(columns, index)(target);
 }
 
 function entityClass(classes: ReadonlyMap<string, EntityClass>, name: string): EntityClass {
@@ -218,11 +220,21 @@ function entitySchemaOf(
     tableName: tableOf(entity),
     columns,
     relations,
+    indices: searchIndices(entity, database),
     uniques: entity.uniques.map((names, index) => ({
       name: `uq_${tableOf(entity)}_${index}`,
       columns: [...names],
     })),
   });
+}
+
+/** The index that MariaDB needs for a ranked search; PostgreSQL reads all rows without one. */
+function searchIndices(
+  { columns }: EntitySpec,
+  database: DatabaseName,
+): { readonly columns: string[]; readonly fulltext: true }[] {
+  const text = database === 'mariadb' ? columns.find(({ searched }) => searched) : undefined;
+  return text ? [{ columns: [text.name], fulltext: true }] : [];
 }
 
 function generatedBy({ kind }: ColumnSpec): 'uuid' | 'increment' {

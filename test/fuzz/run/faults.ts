@@ -20,8 +20,8 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'nested: a through object is looked for among those of all parents',
     file: 'src/pipeline/resolve-parent.ts',
-    search: 'context.scope = conjunction([rows, belongsTo(relation, parent)]);',
-    replacement: 'context.scope = rows;',
+    search: 'context.scope = conjunction([grantCondition, belongsTo(relation, parent)]);',
+    replacement: 'context.scope = grantCondition;',
   },
   {
     name: 'pages: the offset 1 is left out of links',
@@ -96,9 +96,33 @@ const FAULTS: readonly Fault[] = [
     search: 'new NotDeleted() : new NotFound();',
     replacement: 'new NotFound() : new NotFound();',
   },
+  {
+    name: 'aggregates: all rows count, granted or not',
+    file: 'src/features/aggregates/aggregate-rows.stage.ts',
+    search: 'const list = await planRowsOf(context);',
+    replacement: "context.scope = { kind: 'always' }; const list = await planRowsOf(context);",
+  },
+  {
+    name: 'json paths: texts are compared whatever the type of the value',
+    file: 'src/sql/dialects/json-paths.ts',
+    search: "string: `CASE ${type} WHEN 'text' THEN ${value} END`,",
+    replacement: 'string: value,',
+  },
+  {
+    name: 'nested: the grant of rows does not hold for objects in bodies',
+    file: 'src/request/plan/plan-children.ts',
+    search: 'const where = key ? conjunction([scope, keyCondition(key, resource)]) : scope;',
+    replacement: "const where = key ? keyCondition(key, resource) : { kind: 'always' };",
+  },
+  {
+    name: 'related keys: a set removes pairs that the caller does not see',
+    file: 'src/request/plan/plan-pairs.ts',
+    search: 'await this.read(granted.shown, identity, within) : NO_PAIRS;',
+    replacement: "await this.read({ kind: 'always' }, identity, within) : NO_PAIRS;",
+  },
 ];
 
-const COUNT = Number(process.env.RESTIFY_FUZZ_COUNT ?? 6000);
+const COUNT = Number(process.env.RESTIFY_FUZZ_COUNT ?? 12_000);
 const SEED = Number(process.env.RESTIFY_FUZZ_SEED ?? 1300);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -109,7 +133,7 @@ function run(fault: Fault | undefined): Promise<{ readonly isFound: boolean; rea
     ...(fault ? ['--import', './test/fuzz/run/plant.mjs'] : []),
     'test/fuzz/run/main.ts',
   ];
-  const flags = [`--count=${COUNT}`, '--stop=1', '--shrink=0', '--requests=250', `--seed=${SEED}`];
+  const flags = [`--count=${COUNT}`, '--stop=1', '--shrink=0', '--requests=200', `--seed=${SEED}`];
   const child = spawn(process.execPath, [...program, ...flags], {
     cwd: ROOT,
     env: { ...process.env, ...(fault ? { RESTIFY_FUZZ_FAULT: JSON.stringify(fault) } : {}) },
