@@ -17,11 +17,12 @@ export interface Part {
   readonly outer: readonly string[];
   /** What orders them, the first one first. */
   readonly order: readonly { readonly sql: string; readonly isInverse: boolean }[];
-  read(raw: readonly unknown[]): Json;
+  /** Its value in a record, which it has from this place on. */
+  read(record: readonly unknown[], at: number): Json;
   /** Of a key and of the values of a column. */
   readonly type?: DataType;
   readonly isSum?: true;
-  /** Whether it may be `INEXACT`. */
+  /** Whether the first one may be `INEXACT`. */
   readonly mayBeInexact?: true;
 }
 
@@ -45,7 +46,7 @@ export function keyPart(group: GroupKey, index: number, scope: Scope): Part {
       names,
       outer: [aggregates.readBucket(begin, bucket.unit), ...offset],
       order: [{ sql: begin, isInverse: false }, ...offset.map((sql) => ({ sql, isInverse: true }))],
-      read: ([raw, seconds]) => readBegin(raw, seconds),
+      read: (record, at) => readBegin(record[at], names.length > 1 ? record[at + 1] : undefined),
       mayBeInexact: true,
     };
   }
@@ -61,8 +62,8 @@ export function keyPart(group: GroupKey, index: number, scope: Scope): Part {
       sql: aggregates.orderKey(name(place), column.type),
       isInverse: false,
     })),
-    read: (raw) => {
-      const values = operands.map(({ column }, place) => decodeColumn(raw[place], column, dialect));
+    read: (record, at) => {
+      const values = operands.map(({ column }, place) => decodeColumn(record[at + place], column, dialect));
       if (!relation) return values[0] ?? null;
       return values.some((value) => value === null) ? null : keyRepresentation(values);
     },
@@ -99,7 +100,7 @@ export function measurePart(measure: Measure, index: number, scope: Scope): Part
       const name = `s${index}`;
       return {
         ...onePart(name, aggregates.sum(column, type), aggregates.readSum(name, type)),
-        read: ([raw]) => readSum(raw, type, dialect),
+        read: (record, at) => readSum(record[at], type, dialect),
         type,
         isSum: true,
         mayBeInexact: true,
@@ -112,7 +113,7 @@ export function measurePart(measure: Measure, index: number, scope: Scope): Part
       return {
         ...onePart(name, aggregates.extreme(measure.kind, column, type), aggregates.readKey(name, type)),
         order,
-        read: ([raw]) => decodeColumn(raw, operand.column, dialect),
+        read: (record, at) => decodeColumn(record[at], operand.column, dialect),
         type,
       };
     }
@@ -130,7 +131,7 @@ function onePart(
 }
 
 function numberPart(name: string, sql: string): Part {
-  return { ...onePart(name, sql, name), read: ([raw]) => Number(raw) };
+  return { ...onePart(name, sql, name), read: (record, at) => Number(record[at]) };
 }
 
 /** All digits of a sum; a number of floats. */

@@ -192,15 +192,27 @@ function orderOf({ order }: AggregatePlan, { keys, measures }: Parts, { nullsFir
 }
 
 function reader(keys: readonly Part[], measures: readonly Part[]): AggregateStatement['read'] {
-  return (record) => {
-    let at = 0;
-    const values = (by: 'group' | 'measure', parts: readonly Part[]): readonly Json[] =>
-      parts.map((part, index) => {
-        const raw = record.slice(at, (at += part.outer.length));
-        if (part.mayBeInexact && raw.includes(INEXACT))
-          throw new InexactResult(by === 'group' ? index : undefined);
-        return part.read(raw);
-      });
-    return { keys: values('group', keys), values: values('measure', measures) };
-  };
+  let width = 0;
+  const placed = (parts: readonly Part[]): readonly PlacedPart[] =>
+    parts.map((part) => ({ part, at: (width += part.outer.length) - part.outer.length }));
+  const [keyParts, measureParts] = [placed(keys), placed(measures)];
+  return (record) => ({
+    keys: keyParts.map(({ part, at }, index) => readPart(part, record, { at, group: index })),
+    values: measureParts.map(({ part, at }) => readPart(part, record, { at })),
+  });
+}
+
+/** A part with the place of its first column in a record. */
+interface PlacedPart {
+  readonly part: Part;
+  readonly at: number;
+}
+
+function readPart(
+  part: Part,
+  record: readonly unknown[],
+  { at, group }: { readonly at: number; readonly group?: number },
+): Json {
+  if (part.mayBeInexact && record[at] === INEXACT) throw new InexactResult(group);
+  return part.read(record, at);
 }

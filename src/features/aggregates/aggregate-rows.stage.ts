@@ -21,7 +21,7 @@ import { labelGroups } from './label-groups.js';
 import type { GroupLabels } from './label-groups.js';
 import { parseAggregates } from './parse-aggregates.js';
 import type { ParsedAggregates } from './parse-aggregates.js';
-import { flatGroup, flatNames, INEXACT_SUM, presentGroup } from './present-groups.js';
+import { flatGroup, flatNames, groupPresenter, INEXACT_SUM } from './present-groups.js';
 
 /** Of responses from which groups are left out because they are too small. */
 const OMITTED_HEADER = { 'X-Groups-Omitted': 'true' };
@@ -242,10 +242,8 @@ function setResult(
     labels,
   }: PresentedGroups & { readonly parsed: ParsedAggregates; readonly labels: GroupLabels | undefined },
 ): void {
-  const parameter = aggregateNames(context.resource).aggregate;
-  const groups = result.groups.map((group, index) =>
-    presentGroup(group, parsed, { parameter, labels: labels?.[index] }),
-  );
+  const present = groupPresenter(parsed, aggregateNames(context.resource).aggregate);
+  const groups = result.groups.map((group, index) => present(group, labels?.[index]));
   const { renderer } = context;
   const fields = flatNames(parsed);
   // JSON in another frame has nested objects, too.

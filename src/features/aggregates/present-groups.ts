@@ -9,29 +9,32 @@ import type { ParsedAggregates, ShownMeasure } from './parse-aggregates.js';
 /** Digits of an average behind the point. */
 const DIGITS = 6;
 
-/** The object of a group in a response: its keys, and the aggregates. `parameter` is that of errors. */
-export function presentGroup(
-  { keys, values }: AggregatedGroup,
-  { groups, shown }: ParsedAggregates,
-  {
-    parameter,
-    labels,
-  }: { readonly parameter: string; readonly labels: Readonly<Record<string, string>> | undefined },
-): Representation {
-  const named = groups.map(({ name }, index): readonly [string, Json] => [name, keys[index] ?? null]);
+type PresentGroup = (
+  group: AggregatedGroup,
+  labels: Readonly<Record<string, string>> | undefined,
+) => Representation;
+
+/** Makes the objects of groups in a response: their keys, and the aggregates. `parameter` is that of errors. */
+export function groupPresenter({ groups, shown }: ParsedAggregates, parameter: string): PresentGroup {
+  const names = groups.map(({ name }) => name);
   const count = shown.find((each) => each.kind === COUNT);
-  const nested = MEASURE_KINDS.flatMap((kind): readonly (readonly [string, Json])[] => {
-    const ofKind = shown.flatMap((each): readonly (readonly [string, Json])[] =>
-      each.kind !== COUNT && each.kind === kind ? [[each.field.path, valueOf(each, values, parameter)]] : [],
-    );
-    return ofKind.length === 0 ? [] : [[kind, Object.fromEntries(ofKind)]];
+  const nested = MEASURE_KINDS.flatMap((kind) => {
+    const measures = shown.flatMap((each) => (each.kind !== COUNT && each.kind === kind ? [each] : []));
+    return measures.length === 0 ? [] : [{ kind, measures }];
   });
-  return Object.fromEntries([
-    ...named,
-    ...(labels ? [[LABELS_MEMBER, labels] as const] : []),
-    ...(count ? [[COUNT, values[count.at] ?? 0] as const] : []),
-    ...nested,
-  ]);
+  // A response may have many groups: each object is filled in place.
+  return ({ keys, values }, labels) => {
+    const object: Record<string, unknown> = {};
+    for (const [index, name] of names.entries()) object[name] = keys[index] ?? null;
+    if (labels) object[LABELS_MEMBER] = labels;
+    if (count) object[COUNT] = values[count.at] ?? 0;
+    for (const { kind, measures } of nested) {
+      const inner: Record<string, Json> = {};
+      for (const measure of measures) inner[measure.field.path] = valueOf(measure, values, parameter);
+      object[kind] = inner;
+    }
+    return object;
+  };
 }
 
 /** The same without nested objects, for formats that have none: `sum.total`. `names` are those of `flatNames`. */
