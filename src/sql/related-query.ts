@@ -2,7 +2,9 @@ import type { Json } from '../core/errors/rest-exception.js';
 import { conjunction, equals, disjunction } from '../core/query/condition.js';
 import type { Condition } from '../core/query/condition.js';
 import type { RelatedPlan } from '../core/query/plan.js';
-import type { ResourceSchema } from '../core/schema/resource-schema.js';
+import type { Column } from '../core/schema/column.js';
+import type { DataKind } from '../core/schema/data-type.js';
+import type { ColumnPair } from '../core/schema/relation.js';
 import { compileCondition, compileWhere } from './compile-where.js';
 import { compileOrder } from './compile-order.js';
 import { readColumns, selectList } from './query-scope.js';
@@ -11,22 +13,21 @@ import type { Statement } from './statement.js';
 
 /**
  * A statement for the related rows of several parents: their `expressions`, followed by the identity of the parent. The
- * database joins them, so that its own equality applies; `most` limits the rows per parent by `row_number()`.
+ * database joins them, so that its own equality applies, unless a foreign key is the whole identity and an integer, which is equal to the same
+ * alone; `most` limits the rows per parent by `row_number()`.
  */
 export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: readonly string[]): Statement {
-  const { parent, on, where, order, identities, most, limit } = plan;
-  const source = scope.within(parent);
-  const read = [...expressions, ...readColumns(parent.identity, source)];
-  const ofParent = parent.identity.map((column) => source.own(column)).join(', ');
+  const { where, order, most, limit } = plan;
+  const { parents, from, ofParents } = parentsOf(plan, scope);
+  const { scope: source, columns } = parents;
+  const read = [...expressions, ...readColumns(columns, source)];
+  const ofParent = columns.map((column) => source.own(column)).join(', ');
   const place =
     most === undefined
       ? undefined
       : `row_number() OVER (PARTITION BY ${ofParent} ORDER BY ${compileOrder(order, scope)})`;
-  const conditions = [
-    compileCondition(identityCondition(parent, identities), source),
-    compileWhere(where, scope),
-  ];
-  const rows = `${scope.from()} INNER JOIN ${source.from()} ON ${scope.pairs(on, source, scope)} WHERE ${conditions.join(' AND ')}`;
+  const conditions = [compileCondition(ofParents, source), compileWhere(where, scope)];
+  const rows = `${from()} WHERE ${conditions.join(' AND ')}`;
   const sql =
     place === undefined
       ? `SELECT ${selectList(read)} FROM ${rows} LIMIT ${limit}`
@@ -34,14 +35,44 @@ export function relatedStatement(plan: RelatedPlan, scope: Scope, expressions: r
   return { sql, parameters: scope.parameters };
 }
 
+/** Where the identity of the parents is read, and the condition that selects them. */
+interface Parents {
+  readonly parents: { readonly scope: Scope; readonly columns: readonly Column[] };
+  /** Called last: conditions and orders may join tables. */
+  readonly from: () => string;
+  readonly ofParents: Condition;
+}
+
+function parentsOf({ parent, on, identities }: RelatedPlan, scope: Scope): Parents {
+  const { identity } = parent;
+  const [pair, ...more] = on;
+  const isKey = pair && more.length === 0 && identity.length === 1 && isSameInteger(pair, identity[0]);
+  if (isKey && scope.table.holders(scope.alias, pair.referencedColumn).length === 0)
+    return {
+      parents: { scope, columns: [pair.referencedColumn] },
+      from: () => scope.from(),
+      ofParents: identityCondition([pair.referencedColumn], identities),
+    };
+  const source = scope.within(parent);
+  return {
+    parents: { scope: source, columns: identity },
+    from: () => `${scope.from()} INNER JOIN ${source.from()} ON ${scope.pairs(on, source, scope)}`,
+    ofParents: identityCondition(identity, identities),
+  };
+}
+
+const INTEGERS: ReadonlySet<DataKind> = new Set(['integer', 'bigint']);
+
+function isSameInteger({ localColumn, referencedColumn }: ColumnPair, identity: Column | undefined): boolean {
+  const { kind } = referencedColumn.type;
+  return localColumn.id === identity?.id && kind === identity.type.kind && INTEGERS.has(kind);
+}
+
 /** Alternatives per group: a chain of OR is as deep as it is long, and SQLite limits the depth of an expression. */
 const GROUP_SIZE = 50;
 
 /** The condition that selects rows by identity. */
-function identityCondition(
-  { identity }: ResourceSchema,
-  identities: readonly (readonly Json[])[],
-): Condition {
+function identityCondition(identity: readonly Column[], identities: readonly (readonly Json[])[]): Condition {
   const [column, ...more] = identity;
   if (column && more.length === 0)
     return {

@@ -13,6 +13,9 @@ export function keyRepresentation(values: readonly Json[]): Json {
 
 /** The text of a key in a URL (contract 1.4): each value percent-encoded, joined by commas. */
 export function keyText(values: readonly Json[]): string {
+  const [value] = values;
+  // Most keys are one number, which needs no encoding.
+  if (values.length === 1 && typeof value === 'number') return String(value);
   return values.map((value) => encodeURIComponent(String(value))).join(',');
 }
 

@@ -122,13 +122,12 @@ export class Expander {
     if (expansions.length === 0) return { row, size: 1 };
     const expanded = new Map<string, unknown>();
     let size = 1;
-    for (const { field, many, limit } of expansions) {
-      const found = related.get(field)?.get(identityText(row)) ?? [];
-      const objects = many ? found.slice(0, limit) : found.slice(0, 1);
-      // More than the limit, or none that the caller may see: the link or the key remains.
-      if (many ? objects.length > this.rules.maxChildren : objects.length === 0) continue;
+    for (const { field, many } of expansions) {
+      const { objects, more } = related.get(field)?.get(identityText(row)) ?? NO_OBJECTS;
+      // Too many, or none that the caller may see: the link or the key remains.
+      if (!objects || (!many && objects.length === 0)) continue;
       expanded.set(field, many ? objects.map(({ body }) => body) : objects[0]?.body);
-      if (many && objects.length < found.length) expanded.set(moreMember(field), true);
+      if (more) expanded.set(moreMember(field), true);
       size = this.assertLimit(size + countObjects(objects));
     }
     return { row: { ...row, expanded }, size };
@@ -161,8 +160,20 @@ export class Expander {
         throw namedSearchError(error, path, nested.resource);
       });
     this.assertLimit(related.length);
+    const lists = new Map<string, Row[]>();
+    for (const { identity, row } of related) {
+      const text = keyText(identity);
+      const known = lists.get(text);
+      if (known) known.push(row);
+      else lists.set(text, [row]);
+    }
+    const shown = [...lists].map(([text, found]) => {
+      const kept = found.slice(0, many ? limit : 1);
+      const isTooLong = many && kept.length > this.rules.maxChildren;
+      return { text, kept: isTooLong ? undefined : kept, more: many && kept.length < found.length };
+    });
     // An object related to several rows is read, expanded and serialized once.
-    const distinct = [...new Set(related.map(({ row }) => row))];
+    const distinct = [...new Set(shown.flatMap(({ kept = [] }) => kept))];
     const expanded = await this.expandRows(distinct, nested, transaction);
     const objects = new Map(
       distinct.map((each, index) => {
@@ -170,16 +181,12 @@ export class Expander {
         return [each, { body: nested.represent(row), size }];
       }),
     );
-    const byParent = new Map<string, ExpandedObject[]>();
-    for (const { identity, row } of related) {
-      const object = objects.get(row);
-      if (!object) continue;
-      const text = keyText(identity);
-      const known = byParent.get(text);
-      if (known) known.push(object);
-      else byParent.set(text, [object]);
-    }
-    return byParent;
+    return new Map(
+      shown.map(({ text, kept, more }) => [
+        text,
+        { objects: kept?.flatMap((row) => objects.get(row) ?? []), more },
+      ]),
+    );
   }
 
   /** Throws 400 if the response would contain too many objects. */
@@ -193,7 +200,15 @@ export class Expander {
   }
 }
 
-type ExpandedByParent = ReadonlyMap<string, readonly ExpandedObject[]>;
+/** The objects of a row, undefined if there are too many, and whether others are left out. */
+interface ExpandedList {
+  readonly objects: readonly ExpandedObject[] | undefined;
+  readonly more: boolean;
+}
+
+const NO_OBJECTS: ExpandedList = { objects: [], more: false };
+
+type ExpandedByParent = ReadonlyMap<string, ExpandedList>;
 
 /** The error of a search term that the database rejects, under the name that the search has in the request. */
 function namedSearchError(error: unknown, path: string, resource: Resource): unknown {

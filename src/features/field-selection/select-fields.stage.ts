@@ -271,13 +271,14 @@ function representSelected(
 /** Replaces keys and links by expanded objects; a member that a serializer has removed stays removed. */
 function withExpanded(body: Representation, { expanded }: Row): Representation {
   if (!expanded || expanded.size === 0) return body;
-  const members = Object.entries(body).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
-    if (!expanded.has(name)) return [[name, value]];
-    const more = moreMember(name);
-    const own = [name, expanded.get(name)] as const;
-    return expanded.get(more) === true ? [own, [more, true]] : [own];
-  });
-  return copyOf(body, Object.fromEntries(members));
+  const members: Record<string, unknown> = {};
+  for (const name of Object.keys(body)) {
+    const isExpanded = expanded.has(name);
+    members[name] = isExpanded ? expanded.get(name) : body[name];
+    const more = isExpanded ? moreMember(name) : '';
+    if (isExpanded && expanded.get(more) === true) members[more] = true;
+  }
+  return copyOf(body, members);
 }
 
 function toResponseShape(shape: ShapedObject, expander: Expander, view: Resource): ResponseShape {
