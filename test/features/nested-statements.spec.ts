@@ -1,6 +1,7 @@
 // @tags db
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Restify } from 'nestjs-restify';
+import { allow, Restify, where } from 'nestjs-restify';
+import type { Grant, Permission } from 'nestjs-restify';
 import { Column, Entity, ManyToOne, OneToMany, PrimaryGeneratedColumn } from 'typeorm';
 import type { Relation } from 'typeorm';
 import { StatementLog } from '../faults/statement-log.js';
@@ -16,7 +17,29 @@ class Branch {
   @OneToMany(() => Leaf, (leaf) => leaf.branch) leaves: Relation<Leaf[]>;
 }
 
-@Restify('many')
+/** What every caller may do with leaves. Changed by a test. */
+let leafGrant: Grant = allow();
+
+class LeafGrants implements Permission {
+  decide(): Grant {
+    return leafGrant;
+  }
+}
+
+class ShownKinds implements Permission {
+  decide(): Grant {
+    return allow({ rows: where('name', 'ne', 'hidden') });
+  }
+}
+
+@Restify({ app: 'many', permissions: [ShownKinds] })
+@Entity('nested_kind')
+class Kind {
+  @PrimaryGeneratedColumn() id: number;
+  @Column({ length: 20 }) name: string;
+}
+
+@Restify({ app: 'many', permissions: [LeafGrants] })
 @Entity('nested_leaf')
 class Leaf {
   @PrimaryGeneratedColumn() id: number;
@@ -24,6 +47,7 @@ class Leaf {
   @Column({ type: 'int', default: 0 }) size: number;
   @Column({ type: 'varchar', length: 20, nullable: true, unique: true }) code: string | null;
   @ManyToOne(() => Branch, (branch) => branch.leaves, { nullable: false }) branch: Relation<Branch>;
+  @ManyToOne(() => Kind, { nullable: true }) kind: Relation<Kind> | null;
 }
 
 const BRANCHES = '/rest/v1/many/branch/';
@@ -33,7 +57,7 @@ onEachDatabase('the statements of plain objects in bodies', (database) => {
   const log = new StatementLog();
   beforeAll(async () => {
     started = await startApp({
-      entities: [Branch, Leaf],
+      entities: [Branch, Leaf, Kind],
       database,
       dataSource: { logging: ['query'], logger: log },
       compare: false,
@@ -109,5 +133,58 @@ onEachDatabase('the statements of plain objects in bodies', (database) => {
     const patched = await client.patch(`${BRANCHES}${id}/`, { name: 'changed', leaves: { create: leaves } });
     expect(patched.status).toBe(400);
     expect((await client.get(BRANCHES)).json).toEqual(before);
+  });
+
+  test('write no new object that the grant of its model or a hidden key forbids', async () => {
+    const { client, dataSource } = started;
+    const kinds = dataSource.getRepository(Kind);
+    const [shown, hidden] = await kinds.save([{ name: 'shown' }, { name: 'hidden' }]);
+    const countRows = async (): Promise<readonly number[]> => [
+      await dataSource.getRepository(Branch).count(),
+      await dataSource.getRepository(Leaf).count(),
+    ];
+    const post = async (name: string, ...leaves: object[]): Promise<readonly unknown[]> => {
+      const before = await countRows();
+      const { status, json } = await client.post(BRANCHES, { name, leaves });
+      const after = await countRows();
+      return [
+        status,
+        status === 201 ? undefined : json,
+        ...after.map((count, at) => count - (before[at] ?? 0)),
+      ];
+    };
+    const forbidden = { detail: 'You do not have permission to perform this action.' };
+    const noKind = (id: number | undefined): object => ({
+      leaves: [{}, { kind: [`Invalid pk "${id}" - object does not exist.`] }],
+    });
+    const seen = { name: 'a', kind: shown?.id };
+    expect(await post('kinds', seen, { name: 'b', kind: shown?.id })).toEqual([201, undefined, 1, 2]);
+    expect(await post('kinds', seen, { name: 'b', kind: hidden?.id })).toEqual([
+      400,
+      noKind(hidden?.id),
+      0,
+      0,
+    ]);
+    expect(await post('kinds', seen, { name: 'b', kind: 999 })).toEqual([400, noKind(999), 0, 0]);
+    try {
+      leafGrant = allow({ rows: where('size', 'lt', 10) });
+      expect(await post('sizes', { name: 'a', size: 1 }, { name: 'b', size: 9 })).toEqual([
+        201,
+        undefined,
+        1,
+        2,
+      ]);
+      expect(await post('sizes', { name: 'a', size: 1 }, { name: 'b', size: 10 })).toEqual([
+        403,
+        forbidden,
+        0,
+        0,
+      ]);
+      leafGrant = allow({ rows: where('branch.name', 'ne', 'closed') });
+      expect(await post('open', { name: 'a' })).toEqual([201, undefined, 1, 1]);
+      expect(await post('closed', { name: 'a' })).toEqual([403, forbidden, 0, 0]);
+    } finally {
+      leafGrant = allow();
+    }
   });
 });

@@ -231,6 +231,7 @@ export class TypeOrmAdapter implements DataAdapter {
       reader: this.reader.of(resource).rows,
       readerOf: (view: ResourceSchema) => this.reader.of(view).rows,
       choices: this.choicesOf(resource),
+      writerOf: (view: ResourceSchema) => this.writerOf(view),
       resources,
       ...(validate ? { validate } : {}),
     };

@@ -263,6 +263,18 @@ export interface ChildWrites {
   check(entity: object, identity: readonly Json[] | undefined, within: WrittenIn): Promise<FieldErrors>;
   /** Called once the row is written. Throws the errors of single children. Returns whether the row is known to be as it was written. */
   write(entity: object, identity: readonly Json[], within: WrittenIn): Promise<boolean>;
+  /** The new children, if nothing else is written, and the caller may name every row of the parent's model. */
+  readonly creations?: readonly NewChildren[] | undefined;
+  /** Called when they are about to be inserted by few statements: if one is rejected, `write` says which. */
+  beginTogether(): void;
+}
+
+/** The new children in one field of a new row. */
+export interface NewChildren {
+  /** The columns by which they refer to the row. */
+  readonly on: readonly ColumnPair[];
+  /** Their plans without the values of these columns; undefined if one of them has errors. */
+  plans(): readonly CreatePlan[] | undefined;
 }
 
 /** The row above a child that is written with it. Validators see its entity in the place of its key. */

@@ -13,6 +13,7 @@ import type { Condition } from '../../core/query/condition.js';
 import type {
   BatchPlan,
   ChildWrites,
+  NewChildren,
   ParentValues,
   PendingParent,
   RelatedRows,
@@ -70,7 +71,12 @@ export class FieldChildren {
 
   /** The children of several fields, written in their order. */
   static together(fields: readonly FieldChildren[]): ChildWrites {
+    const creations = fields.flatMap((each) => each.creation ?? []);
     return {
+      creations: creations.length === fields.length ? creations : undefined,
+      beginTogether: () => {
+        for (const each of fields) each.attempts++;
+      },
       changes: fields.some(({ steps }) => NESTED_VERBS.some((verb) => steps[verb].length > 0)),
       check: async (entity, identity, { adapter }) => {
         const errors = emptyFieldErrors();
@@ -81,6 +87,20 @@ export class FieldChildren {
         let isAsWritten = true;
         for (const each of fields) isAsWritten = (await each.write(entity, identity, within)) && isAsWritten;
         return isAsWritten;
+      },
+    };
+  }
+
+  /** Undefined if other children are written than new ones. */
+  private get creation(): NewChildren | undefined {
+    const { steps, given } = this;
+    if (steps.update.length + steps.delete.length > 0 || given.parents.kind !== 'always') return undefined;
+    const { on } = given.field.nested.relation;
+    return {
+      on,
+      plans: () => {
+        const plans = steps.create.map((step) => step.stepBelow(undefined, { on, entity: {} }));
+        return plans.every((plan) => plan.kind === 'create') ? plans : undefined;
       },
     };
   }

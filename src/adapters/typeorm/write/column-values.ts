@@ -106,3 +106,14 @@ function valueOf(target: Column, { relation, key }: KeyCheck): Json | undefined 
   if (!isKeptAsGiven(target) || target.type.kind === 'enum') return undefined;
   return key[relation.target.key.columns.findIndex(({ id }) => id === target.id)];
 }
+
+/**
+ * Entities for validators contain related keys that were looked up; the statement does not check these again. Of a text it
+ * checks that the related row has exactly this one, which is stored.
+ */
+export function withKnownKeys<Plan extends CreatePlan | UpdatePlan>(plan: Plan): Plan {
+  const keys = plan.keys.filter(({ relation }) =>
+    relation.on.some(({ referencedColumn }) => referencedColumn.type.kind === 'string'),
+  );
+  return { ...plan, keys };
+}

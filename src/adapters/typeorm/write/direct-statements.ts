@@ -49,6 +49,12 @@ export class DirectStatements {
       : VALUE_CHOICES.grants;
   }
 
+  /** Whether the values of these columns may follow, once they are known. */
+  mayAdd(columns: readonly Column[], row: NewRow): boolean {
+    const writable = this.rules.create?.writable;
+    return columns.every(({ id }) => writable?.has(id) === true && !row.has(id));
+  }
+
   private hasKeyOfZero(row: NewRow): boolean {
     return this.resource.identity.some(({ id }) => Number(row.get(id)?.value ?? 1) === 0);
   }

@@ -3,6 +3,7 @@ import type { EntityMetadata, QueryRunner } from 'typeorm';
 import { InvalidInput } from '../../../core/errors/http-exceptions.js';
 import type { FieldErrors } from '../../../core/errors/rest-exception.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { ClassValidators } from '../../../core/schema/value-rules.js';
 import type { Row } from '../../../core/contracts/serializer.js';
@@ -14,14 +15,16 @@ import { DirectExecution } from './direct-execution.js';
 import { DirectStatements } from './direct-statements.js';
 import type { RowChanges } from './change-detection.js';
 import type { DirectWriterRules } from './direct-writer-rules.js';
+import { InsertWithChildren } from './insert-with-children.js';
 import { InsertTogether } from './insert-together.js';
+import { KeyColumns } from './key-columns.js';
 import { LockedUpdate } from './locked-update.js';
 import { entityErrors } from './entity-errors.js';
 import { applyValues, assertExactKey } from './entity-values.js';
-import { expectedKeys } from './column-values.js';
+import { expectedKeys, withKnownKeys } from './column-values.js';
 import type { KeyLookup } from '../../../execution/read/key-lookups.js';
-import { hasErrors, prepared, preparedWithoutLock, inTransaction } from './row-writer.js';
-import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
+import { hasErrors, NO_ERRORS, prepared, preparedWithoutLock, inTransaction } from './row-writer.js';
+import type { InsertableRow, PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
 import { UpdateTogether } from './update-together.js';
 import { inOwnTransaction } from './step-writer.js';
 import { StoredRows } from './stored-rows.js';
@@ -47,6 +50,8 @@ export class DirectWriter implements RowWriter {
   private readonly updates: UpdateTogether;
   private readonly locked: LockedUpdate;
   private readonly validates: boolean;
+  /** Undefined if more than the keys of a body is to be checked before its statement. */
+  private readonly families: InsertWithChildren | undefined;
   /** For validators of updated entities; undefined if only TypeORM can load these. */
   private readonly storedRows: StoredRows | undefined;
 
@@ -62,11 +67,16 @@ export class DirectWriter implements RowWriter {
     this.updates = new UpdateTogether(resource, tools, this.statements);
     this.locked = new LockedUpdate(resource, tools, this.statements);
     this.validates = parts.classValidators !== 'none';
+    const isPlain = !this.validates && KeyColumns.of(resource, this.metadata) === undefined;
+    this.families = isPlain ? new InsertWithChildren(resource, tools, this.statements) : undefined;
     this.storedRows = this.validates ? StoredRows.of(resource, tools) : undefined;
   }
 
   create(plan: CreatePlan): MaybePromise<Row> {
-    if (plan.recording?.images) return this.createWithImages(plan);
+    if (plan.recording?.images) return this.withImages(this.prepareCreate(plan), plan);
+    const { families } = this;
+    if (plan.children)
+      return families ? families.create(plan, this.parts.general) : this.parts.general.create(plan);
     return mapMaybe(this.tools.choices.choose(plan), (choice) => {
       if (choice.lane === 'direct' && this.validates) return this.createValid(plan);
       if (choice.lane === 'direct' && plan.keys.length > 0 && !this.parts.rules.inserting.selectsRows)
@@ -79,6 +89,10 @@ export class DirectWriter implements RowWriter {
         (written) => written ?? this.parts.general.create(plan),
       );
     });
+  }
+
+  insertable(plan: CreatePlan, below: readonly Column[]): MaybePromise<InsertableRow | undefined> {
+    return this.families?.insertable(plan, below, this.inserts);
   }
 
   /** Looks the related keys up before an INSERT that cannot ask for them. A foreign key rejects one that is deleted meanwhile. */
@@ -103,7 +117,7 @@ export class DirectWriter implements RowWriter {
   }
 
   update(plan: UpdatePlan): MaybePromise<Row | undefined> {
-    if (plan.recording?.images) return this.updateWithImages(plan);
+    if (plan.recording?.images) return this.withImages(this.prepareUpdate(plan), plan);
     return mapMaybe(this.tools.choices.choose(plan), (choice) => {
       const changes = this.changesOf(plan, choice);
       if (isChoice(changes)) return this.parts.general.update(plan);
@@ -119,12 +133,11 @@ export class DirectWriter implements RowWriter {
   }
 
   /** In a transaction, as the row is read there once more. */
-  private async createWithImages(plan: CreatePlan): Promise<Row> {
-    return inOwnTransaction(await this.prepareCreate(plan), plan, this.tools);
-  }
-
-  private async updateWithImages(plan: UpdatePlan): Promise<Row | undefined> {
-    return inOwnTransaction(await this.prepareUpdate(plan), plan, this.tools);
+  private async withImages<Written extends Row | undefined>(
+    step: MaybePromise<PreparableWrite<Written>>,
+    plan: CreatePlan | UpdatePlan,
+  ): Promise<Written> {
+    return inOwnTransaction(await step, plan, this.tools);
   }
 
   private changesOf(plan: UpdatePlan, choice: WriteChoice): RowChanges | WriteChoice {
@@ -143,33 +156,39 @@ export class DirectWriter implements RowWriter {
   }
 
   prepareCreate(plan: CreatePlan, known?: KeyLookup): MaybePromise<PreparableWrite<Row>> {
+    const { general } = this.parts;
     return mapMaybe(known ?? this.tools.lookups.lookUp(plan.keys), (found) =>
-      mapMaybe(this.parts.general.prepareCreate(plan, found), (general) =>
-        hasErrors(general.errors)
-          ? general
-          : mapMaybe(this.tools.choices.choose(plan), (choice) =>
-              this.inserting(general, plan, { found, choice }),
-            ),
-      ),
+      mapMaybe(this.tools.choices.choose(plan), (choice) => {
+        if (this.families && choice.lane === 'direct' && !hasErrors(found.errors))
+          return this.inserting(plan, { found, choice, prepare: () => general.prepareCreate(plan, found) });
+        return mapMaybe(general.prepareCreate(plan, found), (step) =>
+          hasErrors(step.errors) ? step : this.inserting(plan, { found, choice, prepare: () => step }),
+        );
+      }),
     );
   }
 
+  /** @param given `prepare` prepares the write by the general writer. */
   private inserting(
-    general: PreparableWrite<Row>,
     plan: CreatePlan,
-    { found, choice }: { readonly found: KeyLookup; readonly choice: WriteChoice },
-  ): PreparableWrite<Row> {
+    given: {
+      readonly found: KeyLookup;
+      readonly choice: WriteChoice;
+      readonly prepare: () => MaybePromise<PreparableWrite<Row>>;
+    },
+  ): MaybePromise<PreparableWrite<Row>> {
+    const { found, choice, prepare } = given;
     const checked = this.withoutCheckedKeys(plan, found);
     const columns = choice.lane === 'direct' ? this.statements.newRow(checked) : choice;
-    if (isChoice(columns)) return general;
+    if (isChoice(columns)) return prepare();
     const otherwise = async (runner: QueryRunner): Promise<Row> =>
       inTransaction(
         await this.parts.general.prepareCreate(plan, await this.tools.lookups.lookUp(plan.keys, runner)),
         runner,
       );
     return {
-      errors: general.errors,
-      translateError: (error) => general.translateError(error),
+      errors: NO_ERRORS,
+      translateError: async (error) => (await prepare()).translateError(error),
       prepare: (runner) => ({
         insertable: { by: this.inserts, columns, keys: checked.keys },
         ...prepared(async () => {
@@ -188,7 +207,7 @@ export class DirectWriter implements RowWriter {
         const changes = this.changesOf(plan, choice);
         if (isChoice(changes)) return general;
         return this.validates
-          ? this.updatingValid(general, this.withKnownKeys(plan), changes)
+          ? this.updatingValid(general, withKnownKeys(plan), changes)
           : this.updating(general, plan, changes);
       }),
     );
@@ -237,18 +256,6 @@ export class DirectWriter implements RowWriter {
   }
 
   /**
-   * Entities for validators contain related keys that were looked up; the statement does not check these again. Of a text it
-   * checks that the related row has exactly this one, which is stored.
-   */
-  private withKnownKeys<Plan extends CreatePlan | UpdatePlan>(plan: Plan): Plan {
-    if (!this.validates) return plan;
-    const keys = plan.keys.filter(({ relation }) =>
-      relation.on.some(({ referencedColumn }) => referencedColumn.type.kind === 'string'),
-    );
-    return { ...plan, keys };
-  }
-
-  /**
    * Inserts a row whose entity is valid. The validators run once, also if the general writer takes over, unless a key of the
    * body does not exist.
    */
@@ -257,7 +264,7 @@ export class DirectWriter implements RowWriter {
     const expected = this.expectedKeys(plan);
     const columns = this.statements.newRow(plan);
     if (isChoice(columns)) return general.create(plan);
-    const checked = expected ? plan : this.withKnownKeys(plan);
+    const checked = expected ? plan : withKnownKeys(plan);
     const statement = this.statements.insert(columns, checked, { isAlone: true });
     let step = await general.prepareCreate(plan, expected);
     if (!hasErrors(step.errors)) {
@@ -277,7 +284,7 @@ export class DirectWriter implements RowWriter {
     const rows = this.storedRows;
     const expected = this.expectedKeys(plan);
     const row = rows && (await this.findValid(plan, rows, expected));
-    const checked = expected ? plan : this.withKnownKeys(plan);
+    const checked = expected ? plan : withKnownKeys(plan);
     const updated =
       row &&
       (await this.execution.execute(this.statements.update(checked, changes, { rows, row }), plan, () =>

@@ -6,6 +6,7 @@ import type { MaybePromise } from '../../../core/maybe-promise.js';
 import { conjunction, equals, touches } from '../../../core/query/condition.js';
 import type { Condition } from '../../../core/query/condition.js';
 import type { CreatePlan, DeletePlan, UpdatePlan } from '../../../core/query/plan.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import { VALUE_CHOICES } from '../../../execution/choose-write.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
@@ -21,7 +22,7 @@ import { deletionError } from './find-referrer.js';
 import { selectForDeletion } from './row-locks.js';
 import { NO_ERRORS, notFound, prepared } from './row-writer.js';
 import { inOwnTransaction } from './step-writer.js';
-import type { PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
+import type { InsertableRow, PreparableWrite, RowWriter, WriterTools } from './row-writer.js';
 
 /**
  * Deletes rows by SQL, and soft-deletes them by the statement that TypeORM has for this, where `WriteChoices` chooses the lane `direct` or
@@ -64,6 +65,10 @@ export class RemovingWriter implements RowWriter {
 
   prepareCreate(plan: CreatePlan, known?: KeyLookup): ReturnType<RowWriter['prepareCreate']> {
     return this.others.prepareCreate(plan, known);
+  }
+
+  insertable(plan: CreatePlan, below: readonly Column[]): MaybePromise<InsertableRow | undefined> {
+    return this.others.insertable?.(plan, below);
   }
 
   prepareUpdate(plan: UpdatePlan): ReturnType<RowWriter['prepareUpdate']> {

@@ -8,6 +8,7 @@ import { InvalidInput, ServerError } from '../../../core/errors/http-exceptions.
 import { emptyFieldErrors, isRestException } from '../../../core/errors/rest-exception.js';
 import type { FieldErrors, Json } from '../../../core/errors/rest-exception.js';
 import type { MaybePromise } from '../../../core/maybe-promise.js';
+import type { Column } from '../../../core/schema/column.js';
 import type { ResourceSchema } from '../../../core/schema/resource-schema.js';
 import type { WriteChoice } from '../../../execution/write-causes.js';
 import { isTemporary } from '../../../sql/dialects/dialect.js';
@@ -33,6 +34,11 @@ export interface RowWriter {
   prepareCreate(plan: CreatePlan, known?: KeyLookup): MaybePromise<PreparableWrite<Row>>;
   prepareUpdate(plan: UpdatePlan): MaybePromise<PreparableWrite<Row | undefined>>;
   prepareDelete(plan: DeletePlan): MaybePromise<PreparableWrite<boolean>>;
+  /**
+   * The new row, if one statement may insert it with others, and nothing but the keys of the body is to be checked before. `below`: columns
+   * whose values are not known yet.
+   */
+  insertable?(plan: CreatePlan, below: readonly Column[]): MaybePromise<InsertableRow | undefined>;
   /** Undefined if the rows have to be deleted one by one. */
   prepareDeletes(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined>;
 }
@@ -71,6 +77,8 @@ export interface WriterTools {
   /** The reader of another view of the same rows. */
   readerOf(view: ResourceSchema): RowReader<QueryRunner>;
   readonly validate?: ValidateEntity;
+  /** The writer of another view. */
+  writerOf(view: ResourceSchema): RowWriter;
   /** Every resource of the adapter, for finding the models that still refer to a row. */
   readonly resources: ReadonlySet<ResourceSchema>;
 }
