@@ -3,7 +3,7 @@
 // beyond 3 MB compressed.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -126,6 +126,23 @@ function verifyNavigation() {
     );
 }
 
+/** VitePress verifies that the pages of links exist, and not their anchors. TypeDoc's pages are left out. */
+function verifyAnchors() {
+  const texts = new Map(
+    filesIn(out)
+      .filter((name) => name.endsWith('.html') && !name.startsWith('api/'))
+      .map((name) => [name, readFileSync(join(out, name), 'utf8')]),
+  );
+  const dead = new Set();
+  for (const [name, text] of texts)
+    for (const [, path, anchor] of text.matchAll(/<a [^>]*\bhref="([^"#:]*)#([^"]+)"/g)) {
+      const target = path === '' ? name : relative(out, resolve(join(out, dirname(name)), path));
+      if (texts.get(target)?.includes(` id="${decodeURIComponent(anchor)}"`) === false)
+        dead.add(`${name}: ${path}#${anchor}`);
+    }
+  if (dead.size > 0) throw new Error(`Links to anchors that do not exist: ${[...dead].join(', ')}`);
+}
+
 function verifySite() {
   const files = filesIn(out);
   const size = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(out, name))).length, 0);
@@ -154,4 +171,5 @@ documents.set(API_PAGE, readFileSync(join(pages, API_PAGE), 'utf8'));
 verifyNavigation();
 run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', '.', '--outDir', out]);
 writeTexts(documents);
+verifyAnchors();
 verifySite();

@@ -37,6 +37,15 @@ function itemsOf(isShown) {
   }));
 }
 
+/** The anchor that a heading has on GitHub, so that links lead to it in both places. */
+function toAnchor(heading) {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
 export default defineConfig({
   title,
   description: 'REST interfaces from decorated TypeORM entities',
@@ -47,7 +56,10 @@ export default defineConfig({
   // The data of all pages once, and not in each.
   metaChunk: true,
   // One colour for each token, which theme/style.css has for the light and the dark page.
-  markdown: { theme: createCssVariablesTheme({ variablePrefix: '--code-' }) },
+  markdown: {
+    theme: createCssVariablesTheme({ variablePrefix: '--code-' }),
+    anchor: { slugify: toAnchor },
+  },
   themeConfig: {
     search: {
       provider: 'local',
