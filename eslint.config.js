@@ -23,7 +23,7 @@ const WEAK_KEYS = {
     'src/adapters/typeorm/connection/*.ts',
     'src/execution/connection/*.ts',
     'src/adapters/typeorm/table-metadata.ts',
-    'src/adapters/typeorm/write/write-facts.ts',
+    'src/adapters/typeorm/write/write-choices.ts',
     'src/adapters/typeorm/write/trees/tree-shapes.ts',
   ],
   'errors that transformers of the application throw': ['src/adapters/typeorm/metadata/transformers.ts'],

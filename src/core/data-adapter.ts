@@ -130,5 +130,5 @@ export interface DataAdapter {
    * The same by few statements and without a savepoint, in a transaction of the adapter. False if nothing has been written, and the rows have to be
    * written by `writeAll`. If the database rejects a row, the transaction begins again.
    */
-  writeTogether(plan: BatchPlan): Promise<boolean>;
+  tryWriteTogether(plan: BatchPlan): Promise<boolean>;
 }

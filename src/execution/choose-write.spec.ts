@@ -147,7 +147,7 @@ describe('the lane of a bulk deletion', () => {
   const plan = { hooks: {} };
 
   test.each<[string, Parameters<typeof chooseDeletions>[1], string | undefined, string]>([
-    ['a list of keys', [plan, plan], undefined, 'together: Nothing runs for each row that is deleted.'],
+    ['a list of keys', [plan, plan], undefined, 'bulk-deletion: Nothing runs for each row that is deleted.'],
     ['one key', undefined, undefined, 'locked: The request deletes no list of keys.'],
     [
       'a hook',

@@ -14,7 +14,10 @@ import type { WriteChoice } from './write-causes.js';
 
 const DIRECT: WriteChoice = { lane: 'direct', reason: 'One statement writes the row and returns it.' };
 const DELETED: WriteChoice = { lane: 'direct', reason: 'One statement deletes the row.' };
-const TOGETHER: WriteChoice = { lane: 'together', reason: 'Nothing runs for each row that is deleted.' };
+const BULK_DELETED: WriteChoice = {
+  lane: 'bulk-deletion',
+  reason: 'Nothing runs for each row that is deleted.',
+};
 
 const LIVE_CHOICES = choicesOf(LIVE_CAUSES);
 
@@ -63,6 +66,7 @@ export interface LiveWrite {
   readonly kind: 'create' | 'update';
   readonly completed?: unknown;
   readonly hooks: LiveDeletion['hooks'];
+  /** Set if the content of the row is compared with an entity tag; a version is part of the condition of the statement instead. */
   readonly expected?: unknown;
   readonly errorsOfStored?: unknown;
   readonly children?: unknown;
@@ -76,7 +80,7 @@ export interface LiveDeletion {
 }
 
 /**
- * Evaluated for each row. If the lane is `direct` or `locked`, `chooseByTriggers` is asked next, and the statement last, which returns one of
+ * Evaluated for each row, also of a bulk write. `LIVE_CAUSES` has the lanes of the causes that are asked here. If the lane is `direct` or `locked`, `chooseByTriggers` is asked next, and the statement last, which returns one of
  * `VALUE_CHOICES` if it does not suit the values.
  * @param subscriber the name of a subscriber that sees the write.
  */
@@ -138,7 +142,7 @@ export function chooseViewDeletions({ tableName, entity, row }: DeletionFacts): 
   const shared = entity && choiceOf(DELETE_CAUSES[entity.kind], entity.name);
   return {
     one: shared ?? (row ? choiceOf(ROW_DELETION_CAUSES[row.kind], row.name) : DELETED),
-    many: shared ?? TOGETHER,
+    many: shared ?? BULK_DELETED,
     triggered: choiceOf(LIVE_CAUSES.trigger, tableName),
     restricting: choiceOf(LIVE_CAUSES.restricting, tableName),
   };
@@ -169,7 +173,7 @@ export function chooseDeletions(
   subscriber: string | undefined,
 ): WriteChoice {
   if (!plans) return LIVE_CHOICES['one-key'];
-  if (choice.lane !== 'together') return choice;
+  if (choice.lane !== 'bulk-deletion') return choice;
   if (plans.some(({ hooks }) => hooks.before || hooks.after)) return LIVE_CHOICES['hooked-deletion'];
   if (plans.some(({ expected }) => expected)) return LIVE_CHOICES['expected-deletion'];
   return subscriber === undefined ? choice : choiceOf(LIVE_CAUSES['delete-subscriber'], subscriber);

@@ -1,9 +1,16 @@
 /**
- * How rows are written: one statement that returns its row, statements that lock, check and write it in a transaction, statements in a
- * transaction that lock it, load its entity, and write what has changed in that, a few statements
- * that delete many rows, statements for the pairs of a join table without an entity, or entities of the ORM in a transaction.
+ * How rows are written:
+ * - `direct`: one statement writes a row and returns it, or deletes it; of a bulk POST, and of new objects in a body, one inserts up to
+ *   100 rows; of an upsert and a bulk PATCH, one changes up to 100 locked rows;
+ * - `locked`: statements in a transaction lock a row, check and write it;
+ * - `loaded`: statements in a transaction lock a row and load its entity, if it is not new, and write what the entity has then;
+ * - `bulk-deletion`: one statement deletes up to 500 rows;
+ * - `pairs`: statements in a transaction write the rows of a join table without an entity;
+ * - `entities`: the ORM writes an entity in a transaction.
+ *
+ * Objects in the body of another one have a choice of their own.
  */
-export type WriteLane = 'direct' | 'locked' | 'loaded' | 'together' | 'pairs' | 'entities';
+export type WriteLane = 'direct' | 'locked' | 'loaded' | 'bulk-deletion' | 'pairs' | 'entities';
 
 export interface WriteChoice {
   readonly lane: WriteLane;

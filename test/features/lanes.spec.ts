@@ -347,7 +347,7 @@ onEachDatabase('the lanes of operations', (database) => {
     } finally {
       subscribers.splice(subscribers.indexOf(watch), 1);
     }
-    expect(laneOf(Plain, 'bulk destroy')).toBe('together: Nothing runs for each row that is deleted.');
+    expect(laneOf(Plain, 'bulk destroy')).toBe('bulk-deletion: Nothing runs for each row that is deleted.');
     expect((await writersOf(Plain))[0]).toBe('direct');
   });
 
@@ -399,7 +399,9 @@ onEachDatabase('the lanes of operations', (database) => {
     expect(table).toMatch(
       /^Computed +list, retrieve +entities +The computed field loud is made of the entity\.$/m,
     );
-    expect(table).toMatch(/^Plain +bulk destroy +together +Nothing runs for each row that is deleted\.$/m);
+    expect(table).toMatch(
+      /^Plain +bulk destroy +bulk-deletion +Nothing runs for each row that is deleted\.$/m,
+    );
     const models = (table?.split('\n').slice(1) ?? []).map((line) => line.split(' ')[0]);
     expect(new Set(models)).toEqual(new Set(ENTITIES.map(({ name }) => name)));
   });

@@ -52,7 +52,7 @@ import { DirectWriter } from './write/direct-writer.js';
 import { JunctionWriter } from './write/junction-writer.js';
 import { RemovingWriter } from './write/removing-writer.js';
 import type { RowWriter, ValidateEntity, WriterTools } from './write/row-writer.js';
-import { WriteChoices } from './write/write-facts.js';
+import { WriteChoices } from './write/write-choices.js';
 import { Tables } from './table-metadata.js';
 import { PlanReader } from '../../execution/read/plan-reader.js';
 import { EntityLoader } from './read/entity-loader.js';
@@ -199,6 +199,7 @@ export class TypeOrmAdapter implements DataAdapter {
     return (prepared.writer ??= this.createWriter(resource));
   }
 
+  /** Deletions first, then writes by one statement, then all others: each writer gives the next one what it does not write. */
   private createWriter(resource: ResourceSchema): RowWriter {
     const tools = this.toolsOf(resource);
     const { writes, rules } = this.choicesOf(resource);
@@ -278,8 +279,8 @@ export class TypeOrmAdapter implements DataAdapter {
     }
   }
 
-  writeTogether(plan: BatchPlan): Promise<boolean> {
-    return this.batches().writeTogether(plan);
+  tryWriteTogether(plan: BatchPlan): Promise<boolean> {
+    return this.batches().tryWriteTogether(plan);
   }
 
   writeAll(plan: BatchPlan): Promise<readonly Row[]> {

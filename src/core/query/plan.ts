@@ -219,7 +219,7 @@ export interface RelatedRows {
   read(plan: ParentPlan): Promise<ParentValues | undefined>;
   related(plan: RelatedPlan): Promise<readonly { readonly row: Row }[]>;
   writeAll(plan: BatchPlan): Promise<readonly Row[]>;
-  writeTogether(plan: BatchPlan): Promise<boolean>;
+  tryWriteTogether(plan: BatchPlan): Promise<boolean>;
 }
 
 /** The transaction in which a row is written; operations of the adapter join it. */

@@ -160,7 +160,7 @@ export class FieldChildren {
       const batch: BatchPlan = { kind: 'batch', steps, skipsMissing: false };
       try {
         const isTogether =
-          isRepeatable === true && this.attempts === 1 && (await adapter.writeTogether(batch));
+          isRepeatable === true && this.attempts === 1 && (await adapter.tryWriteTogether(batch));
         // A new row that nothing sees changes no other one.
         isAsWritten &&= isTogether && verb === 'create';
         if (!isTogether) await adapter.writeAll(batch);

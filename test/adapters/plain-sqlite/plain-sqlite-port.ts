@@ -180,7 +180,7 @@ export class PlainSqliteAdapter extends PlanReader<PlainSession> implements Data
   readonly join = unsupported;
   readonly write = unsupported;
   readonly writeAll = unsupported;
-  readonly writeTogether = unsupported;
+  readonly tryWriteTogether = unsupported;
   readonly checkAll = unsupported;
 
   constructor(

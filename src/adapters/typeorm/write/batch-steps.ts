@@ -65,7 +65,7 @@ interface OneByOne {
  * Executes the prepared steps of a batch in its transaction. It yields to the event loop between them, as a database with a
  * synchronous driver does not.
  */
-export async function writeEach(
+export async function writeSteps(
   steps: readonly PreparableWrite<StepOutcome>[],
   transaction: BatchTransaction,
   turn: Turn,

@@ -19,7 +19,7 @@ import {
   isInvalidInput,
   stepErrorsOf,
   throwStepErrors,
-  writeEach,
+  writeSteps,
 } from './batch-steps.js';
 import { isFound, prepareStep } from './prepare-step.js';
 import type { PreparableWrite, PreparedWrite, RowWriter, WriterTools } from './row-writer.js';
@@ -101,7 +101,7 @@ export class BatchWriter {
         const write = async (runner: QueryRunner): Promise<readonly Row[]> => {
           Object.assign(progress, { current: undefined, isWritten: false });
           await this.lockAll(plan, locked, runner);
-          const written = await writeEach(
+          const written = await writeSteps(
             steps,
             { runner, plan, toolsOf, connections, dialect, rows, locked, isTogether: further === 0 },
             (step, index) => {
@@ -131,7 +131,7 @@ export class BatchWriter {
    * Writes all rows by few statements in the joined transaction. False if nothing has been written.
    * @throws NotInsertedTogether if the transaction has to begin again.
    */
-  async writeTogether(plan: BatchPlan): Promise<boolean> {
+  async tryWriteTogether(plan: BatchPlan): Promise<boolean> {
     const { toolsOf, tools, writerOf } = this.parts;
     const runner = tools.connections.joined.current?.session;
     if (!runner) return false;
@@ -148,7 +148,7 @@ export class BatchWriter {
       await this.lockAll(plan, locked, runner);
       const together = { isTogether: 'only', rows: new Map<number, Row>(), locked } as const;
       const transaction = { ...tools, runner, plan, toolsOf, ...together };
-      return (await writeEach(steps, transaction, () => undefined)).length > 0;
+      return (await writeSteps(steps, transaction, () => undefined)).length > 0;
     } catch (error) {
       throw BulkDeletion.isOfOneRow(error, tools.dialect)
         ? NotInsertedTogether.by(error, tools.dialect)

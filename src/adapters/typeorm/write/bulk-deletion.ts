@@ -48,7 +48,7 @@ export class BulkDeletion {
   async prepare(plans: readonly DeletePlan[]): Promise<DeleteTogether | undefined> {
     const selection = selectionOf(plans);
     const { lane } = await this.tools.choices.chooseDeletions(selection && plans);
-    if (!selection || lane !== 'together' || this.resource.deleted) return undefined;
+    if (!selection || lane !== 'bulk-deletion' || this.resource.deleted) return undefined;
     return async (runner, { skipsMissing }) => {
       const { found, missing } = await this.lock(selection, runner);
       if (missing.length > 0 && !skipsMissing)

@@ -59,8 +59,8 @@ interface WrittenEntity {
 }
 
 /**
- * Writes rows of an entity through TypeORM, so that listeners, subscribers, defaults and cascades take effect. Each
- * write is one transaction, and the response is read back inside it.
+ * Writes rows of the lanes `loaded` and `entities`, each in one transaction: the former by the statements of `EntityStatements`, the latter
+ * through TypeORM, so that listeners, subscribers, defaults and cascades take effect, and the response is read back inside it.
  */
 export class EntityWriter extends StepWriter {
   readonly metadata: EntityMetadata;

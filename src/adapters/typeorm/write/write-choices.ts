@@ -73,7 +73,7 @@ export class WriteChoices implements WriteChooser {
   /** Asks the database for what makes the order of deletions matter, once. */
   async chooseDeletions(plans: readonly DeletePlan[] | undefined): Promise<WriteChoice> {
     const choice = this.explainDeletions(plans);
-    if (choice.lane !== 'together') return choice;
+    if (choice.lane !== 'bulk-deletion') return choice;
     return (await deletesAlike(this.metadata, this.tools)) ? choice : this.ofDeletions().restricting;
   }
 
