@@ -21,13 +21,13 @@ export function makePermissions(random: Random, entity: EntitySpec, schema: Sche
 function makePermission(random: Random, entity: EntitySpec, schema: SchemaSpec): PermissionSpec {
   const own = (): PermissionSpec => makeOwn(random, entity, schema);
   const builtIn = (): PermissionSpec => ({ kind: 'built-in', name: random.pick(BUILT_IN) });
-  switch (random.weighted({ own: 6, 'built-in': 3, 'any-of': 2, 'all-of': 1, not: 0.5 })) {
+  switch (random.weighted({ own: 6, 'built-in': 3, 'any-of': 2, 'all-of': 2.5, not: 0.5 })) {
     case 'own':
       return own();
     case 'any-of':
       return { kind: 'any-of', of: [builtIn(), own()] };
     case 'all-of':
-      return { kind: 'all-of', of: [builtIn(), own()] };
+      return { kind: 'all-of', of: [random.chance(0.3) ? builtIn() : own(), own()] };
     case 'not':
       return { kind: 'not', of: builtIn() };
     default:
