@@ -1,7 +1,7 @@
 /**
  * How rows are written:
- * - `direct`: one statement writes a row and returns it, or deletes it; of a bulk POST, and of new objects in a body, one inserts up to
- *   100 rows; of an upsert and a bulk PATCH, one changes up to 100 locked rows;
+ * - `direct`: one statement writes a row and returns it, or deletes it; of a bulk POST, and of new objects in the body of a new one, one
+ *   inserts up to 100 rows; of an upsert and a bulk PATCH, one changes up to 100 locked rows;
  * - `locked`: statements in a transaction lock a row, check and write it;
  * - `loaded`: statements in a transaction lock a row and load its entity, if it is not new, and write what the entity has then;
  * - `bulk-deletion`: one statement deletes up to 500 rows;
@@ -189,7 +189,7 @@ export const LIVE_CAUSES = {
   'hooked-deletion': { ...HOOKS, of: 'all deletions' },
   children: {
     lane: 'loaded',
-    what: '[objects in the body](nested-writes.md) that are written with it',
+    what: '[objects in the body](nested-writes.md) that are written with it, unless all of them are new and nothing but statements sees them',
     because: 'Its children are written in the same transaction.',
   },
   'expected-deletion': { ...EXPECTATION, of: 'all deletions' },
