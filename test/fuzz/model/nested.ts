@@ -13,7 +13,7 @@ import type { KeyChange } from './related-keys.js';
 import { childrenOf } from './resources.js';
 import { keyTextOf } from './state.js';
 import type { Row } from './state.js';
-import { typeName } from './values.js';
+import { parseValue, typeName } from './values.js';
 import { changedValues, newValues, store } from './writes.js';
 
 /** A relation whose objects bodies write, and how. */
@@ -267,6 +267,12 @@ function parseUpdates(context: WriteContext, list: readonly Json[], isOne: boole
     const missing = names.filter((name) => (input[name] ?? null) === null);
     if (missing.length > 0)
       return { errors: Object.fromEntries(missing.map((name) => [name, ['This field is required.']])) };
+    const [column] = entity.key.columns;
+    const id = column && input[column.name];
+    if (column?.kind === 'uuid' && typeof id === 'string') {
+      const outcome = parseValue(id, column, context.limits);
+      if ('errors' in outcome) return { errors: { [column.name]: [...outcome.errors] } };
+    }
     const key = keyTextOf(entity, input);
     const name = names.length === 1 ? (names[0] ?? '') : 'non_field_errors';
     if (seen.has(key)) return { errors: { [name]: ['This object is in the list already.'] } };
