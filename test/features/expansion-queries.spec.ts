@@ -108,11 +108,12 @@ class Author {
   renderers: [new CsvRenderer(), new NdjsonRenderer()],
   pagination: new PageNumberPagination({ pageSize: 20 }),
   filterFields: ['title'],
+  bulk: { upsert: ['title'] },
 })
 @Entity('xq_post')
 class Post {
   @PrimaryGeneratedColumn() id: number;
-  @Column({ length: 20 }) title: string;
+  @Column({ length: 20, unique: true }) title: string;
   @ManyToOne(() => Author, (author) => author.posts) author: Relation<Author>;
   @OneToMany(() => Comment, (comment) => comment.post) comments: Relation<Comment>[];
   @ManyToMany(() => Tag, (tag) => tag.posts) @JoinTable() tags: Relation<Tag>[];
@@ -432,6 +433,14 @@ onEachDatabase('parameters of expanded lists', (database) => {
       { title: 'post 1' },
     );
     expect([status, json]).toEqual([200, { comments: [{ id: 1 }], comments_more: true }]);
+  });
+
+  test('the response to an upsert takes them, for an object that it changes', async () => {
+    const { status, json } = await started.client.post(
+      `${POSTS}?upsert=true&expand=comments&fields=comments.id&comments.ordering=id&comments.limit=1`,
+      [{ title: 'post 1' }],
+    );
+    expect([status, json]).toEqual([200, [{ comments: [{ id: 1 }], comments_more: true }]]);
   });
 
   test('in code they are parameters of the list', async () => {

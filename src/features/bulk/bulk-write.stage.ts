@@ -176,7 +176,8 @@ async function createMany(
   services: BulkServices,
 ): Promise<OperationResult | undefined> {
   const { selector, one, reauthorize, idempotentWrites, adapter } = services;
-  const upserts = parseUpsert(await context.parameters(), bulk, context.resource);
+  const query = await context.parameters();
+  const upserts = parseUpsert(query, bulk, context.resource);
   if (upserts && isConditional) throw new PreconditionFailed();
   // Errors of the query come before those of the body (contract 6.3).
   await selectShape(context, selector);
@@ -198,7 +199,11 @@ async function createMany(
   );
   assertFewWrites(context.route, items);
   const changing = upserts ? await reauthorize(context, 'PATCH') : undefined;
-  if (changing) await selectShape(changing, selector);
+  if (changing) {
+    // The selection above has taken its own parameters out.
+    changing.setParameters(query);
+    await selectShape(changing, selector);
+  }
   const write: WriteRows = (creating, completed) =>
     writeItems(items, { creating, changing, bulk, completed }, adapter);
   const written = new WrittenRows(context, changing);
