@@ -95,6 +95,7 @@ export function throughOf(
   }
   const { entity, parentField, otherField } = pairEntity(state, parent, relation);
   const other = state.entity(relation.target);
+  const isThere = (name: string, key: string): boolean => state.row(name, key) !== undefined;
   return {
     entity,
     options: optionsOfThrough(state, relation, undefined),
@@ -104,7 +105,8 @@ export function throughOf(
         .pairs(relation)
         .filter((pair) => (ownsIt ? pair.owner : pair.other) === parentKey)
         .map((pair) => (ownsIt ? pair.other : pair.owner))
-        .filter((key) => state.row(relation.target, key) !== undefined)
+        // A deleted object is in no pair (contract 23.1), also as the parent of an expansion (contract 23.3).
+        .filter((key) => isThere(parent.name, parentKey) && isThere(relation.target, key))
         .map((key) => ({
           key,
           values: { id: keyJson(other, key), [parentField]: parentKey, [otherField]: key },
