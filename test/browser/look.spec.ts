@@ -1,6 +1,6 @@
 // @tags core
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AllowAny } from 'nestjs-restify';
 import type { Browser } from 'playwright-core';
@@ -18,7 +18,7 @@ import { startApp } from '../support/start-app.js';
 import type { StartedApp } from '../support/start-app.js';
 import { findBarriers, openBrowser, RUNS_BROWSER, Visitor } from './open-browser.js';
 
-/** A folder for pictures of the views: `PICTURES=docs/pictures npx jest test/browser/look.spec.ts`. */
+/** A folder for pictures of the views, of which the documents show three: `PICTURES=docs/pictures npx jest test/browser/look.spec.ts`. */
 const { PICTURES } = process.env;
 const CHOICES = '/rest/v1/polls/choice/';
 
@@ -254,7 +254,9 @@ const CHOICES = '/rest/v1/polls/choice/';
         viewport: { width: 1120, height: 700 },
       });
       const take = async (name: string): Promise<void> => {
-        await shot.page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) });
+        const devtools = await shot.page.context().newCDPSession(shot.page);
+        const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: 85 });
+        writeFileSync(join(PICTURES, `${name}-${colorScheme}.webp`), data, 'base64');
       };
       await shot.goto('/');
       await take('index');
