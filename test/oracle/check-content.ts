@@ -30,12 +30,14 @@ function checkWritten(
   const one = [schema, ...((document.resolve(schema).anyOf ?? []) as (typeof schema)[])].find(
     (each) => document.resolve(each).properties !== undefined && document.fits(each, body),
   );
-  // A client may request an object instead of a key, and send objects where a link is shown (contract 25.1).
+  // A client may request an object instead of a key, send objects where a link is shown (contract 25.1), and change a list of keys by
+  // verbs (contract 24.2).
   const compared = Object.fromEntries(
     Object.entries(answer.json).filter(
       ([name, shown]) =>
         (!isObject(shown) || isObject(body[name])) &&
-        !(typeof shown === 'string' && holdsObjects(body[name])),
+        !(typeof shown === 'string' && holdsObjects(body[name])) &&
+        !(Array.isArray(shown) && isObject(body[name])),
     ),
   );
   const field = one && differingField(document, one, { sent: body, shown: compared });

@@ -38,7 +38,7 @@ function differs(comparison: ValueComparison, { column, placeholder, type }: Com
     case 'json-text':
       return `${column} IS DISTINCT FROM ${placeholder}`;
     case 'text':
-      return `${column}::text IS DISTINCT FROM ${placeholder}`;
+      return `${column}::text IS DISTINCT FROM ${placeholder}::text`;
     case 'instant': {
       const zoned = type.kind === 'datetime' && type.zoned;
       const milliseconds = (value: string): string => `date_trunc('milliseconds', ${value})`;

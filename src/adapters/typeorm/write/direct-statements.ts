@@ -300,11 +300,16 @@ function isAlwaysChanged(changes: readonly ColumnChange[]): boolean {
   return changes.some(({ raw, detection }) => detection === 'always' && raw !== null);
 }
 
-function differsFromStored({ column, raw, detection }: ColumnChange, scope: Scope): string {
+/** @param given the SQL of the new value. Default: it is bound; of the values that are always taken for changed, only null occurs then. */
+export function differsFromStored(
+  { column, raw, detection }: ColumnChange,
+  scope: Scope,
+  given?: string,
+): string {
   const name = scope.table.name(column);
   const { returning } = scope.dialect;
-  // Of the values that are always taken for changed, only null occurs here.
-  if (detection === undefined || detection === 'always' || !returning) return `${name} IS NOT NULL`;
-  const placeholder = scope.dialect.parameter(scope.bindRaw(raw), column.type);
+  if (detection === undefined || detection === 'always' || !returning)
+    return `${given === undefined ? '' : `${given} IS NOT NULL OR `}${name} IS NOT NULL`;
+  const placeholder = given ?? scope.dialect.parameter(scope.bindRaw(raw), column.type);
   return returning.differs(detection, { column: name, placeholder, type: column.type });
 }

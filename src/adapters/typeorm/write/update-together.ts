@@ -14,7 +14,8 @@ import { Scope, selectList } from '../../../sql/query-scope.js';
 import { MAX_PARAMETERS } from '../../../sql/statement.js';
 import type { Records, Statement } from '../../../sql/statement.js';
 import { isKeptAsGiven } from './column-values.js';
-import type { ColumnChange } from './change-detection.js';
+import type { ColumnChange, ComputedColumn } from './change-detection.js';
+import { differsFromStored } from './direct-statements.js';
 import type { DirectStatements } from './direct-statements.js';
 import { distinctKeys, NotInsertedTogether, References } from './insert-together.js';
 import { anyOf, chunksOf } from './lock-together.js';
@@ -39,6 +40,7 @@ interface TableColumns {
 interface Target {
   readonly identity: Identity;
   readonly changes: readonly ColumnChange[];
+  readonly computed: readonly ComputedColumn[];
   readonly after: Condition;
 }
 
@@ -79,8 +81,9 @@ export class UpdateTogether {
   ): Target | undefined {
     const key = this.resource.identity;
     const isTyped = ({ id }: Column): boolean => types === undefined || types.has(id);
-    if (row.changes.computed.length > 0 || !key.every(isTyped)) return undefined;
-    if (!this.tools.dialect.returning && key.length > 1) return undefined;
+    const { computed } = row.changes;
+    if (!key.every(isTyped)) return undefined;
+    if (!this.tools.dialect.returning && key.length + computed.length > 1) return undefined;
     // The value by which the row was found is stored already, unless the database takes another text for equal.
     const changes = row.changes.changes.filter(
       ({ column }) => !identifying.has(column.id) || !isKeptAsGiven(column),
@@ -91,7 +94,7 @@ export class UpdateTogether {
       isTyped(column) &&
       column.type.kind !== 'json';
     if (changes.length === 0 || !changes.every(isSuitable)) return undefined;
-    return { identity, changes, after: row.after };
+    return { identity, changes, computed, after: row.after };
   }
 
   private async updateAll(
@@ -171,9 +174,11 @@ export class UpdateTogether {
       return `(${all.map((column, at) => typed(column, raw[at])).join(', ')})`;
     });
     const given = (at: number): string => `${GIVEN}.v${at}`;
-    const assigned = changes.map(
-      ({ column }, at) => `${scope.table.name(column)} = ${given(resource.identity.length + at)}`,
-    );
+    const valueAt = (at: number): string => given(resource.identity.length + at);
+    const assigned = changes.map(({ column }, at) => `${scope.table.name(column)} = ${valueAt(at)}`);
+    const differs = changes.map((change, at) => differsFromStored(change, scope, valueAt(at))).join(' OR ');
+    for (const { name, sql: value } of rows[0]?.computed ?? [])
+      assigned.push(`${name} = CASE WHEN ${differs} THEN ${value} ELSE ${name} END`);
     const found = resource.identity.map((column, at) => `${scope.own(column)} = ${given(at)}`);
     const returned = selectList(tools.reader.selection.expressions(scope));
     const list = all.map((_, at) => `v${at}`).join(', ');
