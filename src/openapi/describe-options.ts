@@ -154,6 +154,7 @@ const DELETION = objectOf<DeletionDescription>({
   cascade: listOf(TEXT),
   change: listOf(TEXT),
   restrict: listOf(TEXT),
+  'labels?': byName(TEXT),
 });
 
 const BULK = objectOf<BulkDescription>({

@@ -134,7 +134,7 @@ export class Part {
 }
 
 /** Prevents the deletion of its ware. */
-@Restify({ app: 'shop', ...LOGIN })
+@Restify({ app: 'shop', ...LOGIN, labels: { one: 'Order of a ware', many: 'Orders of wares' } })
 @Entity('browser_order')
 export class Order {
   @PrimaryGeneratedColumn()

@@ -131,7 +131,7 @@ const SHEETS = '/rest/v1/attic/sheet/';
         await visitor.logIn('ann');
         await visitor.click('button', 'Delete for good');
         const dialog = visitor.page.getByRole('alertdialog', { name: 'Delete for good' });
-        await dialog.getByText('while objects of these models refer to it: attic.sheet').waitFor();
+        await dialog.getByText('while objects of these models refer to it: Sheet').waitFor();
         await visitor.submit('Delete for good');
         await visitor.page.getByText('still refer to it').waitFor();
         expect(

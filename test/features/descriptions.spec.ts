@@ -76,7 +76,7 @@ class Author {
   @OneToMany(() => Note, (note) => note.author) notes: Relation<Note[]>;
 }
 
-@Restify({ app: 'dsc', permissions: [Members] })
+@Restify({ app: 'dsc', permissions: [Members], labels: { one: 'Note', many: 'Short notes' } })
 @Entity('dsc_note')
 class Note {
   @PrimaryGeneratedColumn() id: number;
@@ -366,6 +366,7 @@ describe('descriptions', () => {
       cascade: ['dsc.note'],
       change: [],
       restrict: ['dsc.post'],
+      labels: { 'dsc.note': 'Short notes' },
     });
     expect((await describeUrl('/rest/v1/dsc/author/1/')).deletion).toEqual({
       cascade: [],
@@ -677,7 +678,7 @@ describe('descriptions', () => {
         name: 'Index',
         models: [
           { app: 'dsc', model: 'author', label: 'Author', description: '', url: '/rest/v1/dsc/author/' },
-          { app: 'dsc', model: 'note', label: 'Note', url: '/rest/v1/dsc/note/' },
+          { app: 'dsc', model: 'note', label: 'Short notes', url: '/rest/v1/dsc/note/' },
           { app: 'dsc', model: 'post', label: 'Post_', url: '/rest/v1/dsc/post/' },
           { app: 'dsc', model: 'tag', description: 'Words that group posts.', url: '/rest/v1/dsc/tag/' },
         ],

@@ -132,6 +132,8 @@ export interface DeletionDescription {
   readonly change: readonly string[];
   /** They prevent the deletion. */
   readonly restrict: readonly string[];
+  /** What the objects of these models are called, for models with the option `labels`; absent if none of them has it. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** What the caller may do with deleted objects. */

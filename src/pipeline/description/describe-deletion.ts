@@ -8,9 +8,19 @@ export async function describeDeletion(
   referrers: readonly Referrer[],
   { access }: RestContext,
 ): Promise<DeletionDescription> {
-  const labels = { cascade: new Set<string>(), change: new Set<string>(), restrict: new Set<string>() };
-  for (const { resource, onDelete } of referrers)
-    if (resource.registered && (await access.tryAuthorize(resourceOf(resource), 'GET')))
-      labels[onDelete].add(`${resource.app}.${resource.model}`);
-  return { cascade: [...labels.cascade], change: [...labels.change], restrict: [...labels.restrict] };
+  const models = { cascade: new Set<string>(), change: new Set<string>(), restrict: new Set<string>() };
+  const labels = new Map<string, string>();
+  for (const { resource, onDelete } of referrers) {
+    if (!resource.registered || !(await access.tryAuthorize(resourceOf(resource), 'GET'))) continue;
+    models[onDelete].add(resource.id);
+    const { labels: named } = resourceOf(resource);
+    if (named) labels.set(resource.id, named.many);
+  }
+  const { cascade, change, restrict } = models;
+  return {
+    cascade: [...cascade],
+    change: [...change],
+    restrict: [...restrict],
+    ...(labels.size > 0 && { labels: Object.fromEntries(labels) }),
+  };
 }

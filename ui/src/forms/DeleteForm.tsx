@@ -5,6 +5,7 @@ import { JSON_TYPE } from '../api/client.js';
 import type { Client } from '../api/client.js';
 import { text } from '../messages/messages.js';
 import { escapeText } from '../values/escape-text.js';
+import { readableName } from '../values/label.js';
 import { usePage } from '../views/context.js';
 import { NO_ERRORS, toFormErrors } from './field-errors.js';
 import { failureOf } from './form-failure.js';
@@ -76,19 +77,24 @@ export async function tagOf(client: Client, url: string): Promise<Readonly<Recor
 export function Consequences({ deletion }: { readonly deletion: DeletionDescription }): JSX.Element {
   return (
     <>
-      <Consequence models={deletion.cascade} message="deletesToo" />
-      <Consequence models={deletion.change} message="changesToo" />
-      <Consequence models={deletion.restrict} message="isPreventedBy" />
+      <Consequence deletion={deletion} effect="cascade" message="deletesToo" />
+      <Consequence deletion={deletion} effect="change" message="changesToo" />
+      <Consequence deletion={deletion} effect="restrict" message="isPreventedBy" />
     </>
   );
 }
 
 function Consequence({
-  models,
+  deletion,
+  effect,
   message,
 }: {
-  readonly models: readonly string[];
+  readonly deletion: DeletionDescription;
+  readonly effect: 'cascade' | 'change' | 'restrict';
   readonly message: 'deletesToo' | 'changesToo' | 'isPreventedBy';
 }): JSX.Element | null {
+  const models = deletion[effect].map((id) =>
+    escapeText(deletion.labels?.[id] ?? readableName(id.slice(id.indexOf('.') + 1))),
+  );
   return models.length === 0 ? null : <p>{text(message, { models: models.join(', ') })}</p>;
 }
