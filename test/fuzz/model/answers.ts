@@ -590,7 +590,7 @@ export class Model {
   }
 
   /** The objects that a bulk PATCH or DELETE selects. */
-  private named(admitted: Admitted): Row[] {
+  private named(admitted: Admitted, checkBody?: () => void): Row[] {
     const { parameters, resource } = admitted;
     const keys = parameters.last('keys');
     const others = parameters.names.filter(
@@ -602,7 +602,7 @@ export class Model {
     if (keys === undefined && others.length === 0)
       throw invalid({ non_field_errors: ['Name the objects: by "keys", or by filters.'] });
     const listed = listRows(this.listed(admitted)).rows;
-    const rows = keys === undefined ? undefined : rowsOfKeys(this.writing(admitted), keys);
+    const rows = keys === undefined ? undefined : rowsOfKeys(this.writing(admitted), keys, checkBody);
     const found = rows ? rows.filter((row) => listed.some((each) => each.key === row.key)) : listed;
     const max = resource.options.bulk?.max ?? 100;
     if (found.length > max) throw new Refusal({ status: 400, bodies: [], anyBody: true });
@@ -622,10 +622,13 @@ export class Model {
       return { status: 200, body: this.writeItems(admitted, items, shape), headers: { etag: null } };
     }
     asObject(body);
-    const change = (rows: readonly Row[]): Answer => {
+    const refuseChildren = (): void => {
       const message = 'Objects are not written by a change of several objects.';
       const refused = refusedChildren(admitted.resource.entity, asObject(body), message);
       if (Object.keys(refused).length > 0) throw invalid(refused);
+    };
+    const change = (rows: readonly Row[]): Answer => {
+      refuseChildren();
       if (rows.length === 0) this.parsed(admitted, body, { kind: 'partialUpdate' });
       const items = rows.map((row): Item => {
         const parsed = this.parsed(admitted, body, { kind: 'partialUpdate', row });
@@ -637,7 +640,7 @@ export class Model {
         throw error instanceof Refusal ? ofOneBody(error) : error;
       }
     };
-    return change(this.named(admitted));
+    return change(this.named(admitted, refuseChildren));
   }
 
   private deleteMany(admitted: Admitted): Answer {

@@ -107,8 +107,8 @@ export function planUpsert(context: WriteContext, body: JsonObject, named: Set<s
     : itemOf(create, 'create', undefined);
 }
 
-/** The rows with these keys, all of which must exist. */
-export function rowsOfKeys(context: WriteContext, keys: string): Row[] {
+/** The rows with these keys, all of which must exist. `checkBody` throws what comes before a key of no object (contract 25.7). */
+export function rowsOfKeys(context: WriteContext, keys: string, checkBody?: () => void): Row[] {
   const { resource } = context;
   const texts = [...new Set(keys.split(','))];
   const max = resource.options.bulk?.max ?? 100;
@@ -119,7 +119,10 @@ export function rowsOfKeys(context: WriteContext, keys: string): Row[] {
     return resource.rows().find((row) => row.key === key);
   });
   const missing = texts.filter((_, index) => rows[index] === undefined);
-  if (missing.length > 0) throw invalid({ keys: missing.map(noObject) });
+  if (missing.length > 0) {
+    checkBody?.();
+    throw invalid({ keys: missing.map(noObject) });
+  }
   return rows.filter((row) => row !== undefined);
 }
 
