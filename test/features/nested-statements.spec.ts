@@ -46,6 +46,7 @@ class Leaf {
   @Column({ length: 20 }) name: string;
   @Column({ type: 'int', default: 0 }) size: number;
   @Column({ type: 'varchar', length: 20, nullable: true, unique: true }) code: string | null;
+  @Column({ type: 'decimal', precision: 8, scale: 2, nullable: true }) weight: string | null;
   @ManyToOne(() => Branch, (branch) => branch.leaves, { nullable: false }) branch: Relation<Branch>;
   @ManyToOne(() => Kind, { nullable: true }) kind: Relation<Kind> | null;
 }
@@ -111,6 +112,37 @@ onEachDatabase('the statements of plain objects in bodies', (database) => {
       const stored = await client.get(`${BRANCHES}${id}/leaves/`);
       expect(stored.json).toMatchObject(body.leaves);
     }
+  });
+
+  test('of a new object begin one transaction, whichever of their values are given', async () => {
+    const { client } = started;
+    const write = async (...leaves: object[]): Promise<readonly unknown[]> => {
+      log.statements.length = 0;
+      const created = await client.post(BRANCHES, { name: 'd', leaves });
+      expect(created.status).toBe(201);
+      const count = (kind: RegExp): number => log.statements.filter((sql) => kind.test(sql)).length;
+      const counts = [count(/^(BEGIN|START)/), count(/^INSERT/), count(/^SAVEPOINT/)];
+      const { id } = created.json as { id: number };
+      expect((await client.get(`${BRANCHES}${id}/leaves/`)).json).toMatchObject(leaves);
+      return counts;
+    };
+    const others = [
+      { name: 'a', size: 3 },
+      { name: 'b', code: 'other' },
+      { name: 'c', weight: '1.50' },
+      { name: 'd' },
+      { name: 'd' },
+    ];
+    expect(await write(...others)).toEqual([1, 2, 0]);
+    // Only PostgreSQL draws the keys of rows that differ in nothing that is compared.
+    const weights = [
+      { name: 'e', weight: '1.50' },
+      { name: 'e', weight: '2.50' },
+    ];
+    expect(await write(...weights)).toEqual(database.name === 'postgres' ? [1, 2, 0] : [1, 3, 1]);
+    expect(await write({ name: 'f', size: 0 }, { name: 'f' })).toEqual(
+      database.name === 'postgres' ? [1, 2, 0] : [1, 3, 1],
+    );
   });
 
   test('begin again with a savepoint if the database rejects one, which is reported at its place', async () => {

@@ -47,6 +47,16 @@ export class InsertTogether {
     private readonly statements: DirectStatements,
   ) {}
 
+  /** Whether `insert` may write the rows, as far as is known without the database. `below`: columns whose values follow. */
+  mayInsert(rows: readonly NewRow[], below: readonly Column[]): boolean {
+    const key = this.resource.identity;
+    const given = new Set(below.map(({ id }) => id));
+    const generated = key.filter(({ id }) => !given.has(id) && rows.some((row) => !row.has(id)));
+    if (generated.length > 1 || !key.every(isKeptAsGiven)) return false;
+    const isDrawn = this.tools.dialect.inserting?.generating !== undefined;
+    return generated.length === 0 || isDrawn || ContentOfRows.of(rows) !== undefined;
+  }
+
   /** `byContent`: rows without keys to be checked are found by what was given for them, if they may be: no statement draws their keys. */
   async insert(
     rows: readonly InsertableRow[],
@@ -198,19 +208,21 @@ class ContentOfRows {
     readonly width: number,
   ) {}
 
-  /** Undefined if their columns differ, or two rows differ in values alone that are not compared. */
+  /** By the columns that all of them have. Undefined if two rows differ in other columns, or in values alone that are not compared. */
   static of(rows: readonly NewRow[]): ContentOfRows | undefined {
-    const columns = [...(rows[0]?.values() ?? [])].map(({ column }) => column);
-    if (rows.some((row) => row.size !== columns.length || columns.some(({ id }) => !row.has(id))))
-      return undefined;
+    const shared = [...(rows[0]?.values() ?? [])].filter(({ column: { id } }) =>
+      rows.every((row) => row.has(id)),
+    );
     const isCompared = ({ type }: Column): boolean =>
       COMPARED.has(type.kind) && !(type.kind === 'string' && type.padded === true);
-    const content = new ContentOfRows(rows, columns.filter(isCompared), Math.max(1, columns.length));
-    const others = columns.filter((column) => !isCompared(column));
+    const compared = shared.map(({ column }) => column).filter(isCompared);
+    const content = new ContentOfRows(rows, compared, Math.max(1, ...rows.map(({ size }) => size)));
+    const ids = new Set(compared.map(({ id }) => id));
     const seen = new Map<string, string>();
     for (const row of rows) {
       const text = content.textOf(row);
-      const rest = others.map(({ id }) => writeJson(row.get(id)?.value ?? null)).join();
+      const others = [...row.keys()].filter((id) => !ids.has(id)).sort();
+      const rest = others.map((id) => `${id} ${writeJson(row.get(id)?.value ?? null)}`).join();
       if ((seen.get(text) ?? rest) !== rest) return undefined;
       seen.set(text, rest);
     }

@@ -104,7 +104,8 @@ export class InsertWithChildren {
       if (!row || row.by !== (rows[0] ?? row).by) return undefined;
       rows.push(row);
     }
-    return rows.length === 0 ? undefined : { rows, references };
+    const given = rows.map((row) => row.columns);
+    return rows[0]?.by.mayInsert(given, columns) === true ? { rows, references } : undefined;
   }
 
   private async insert(statement: Statement, below: readonly ChildRows[], runner: QueryRunner): Promise<Row> {

@@ -123,6 +123,8 @@ export interface PreparedWrite<Result> {
 export interface InsertableRow {
   /** The same object for all rows of a model that may be inserted together. */
   readonly by: {
+    /** Whether `insert` may write rows, as far as is known without the database. `below`: columns whose values follow. */
+    mayInsert(rows: readonly NewRow[], below: readonly Column[]): boolean;
     insert(
       rows: readonly InsertableRow[],
       runner: QueryRunner,
