@@ -29,13 +29,13 @@ export function compilerInput(
     const provider = module.providers.get(RESTIFY_FEATURE);
     return provider ? [provider.instance as FeatureLabel] : [];
   });
-  const drafts = description.entities.flatMap((entity) => declarationOfEntity(entity, labels) ?? []);
+  const declarations = description.entities.flatMap((entity) => declarationOfEntity(entity, labels) ?? []);
   return {
     prefix: options.prefix,
     takenPrefixes: server.prefixRegistry.conflictingPrefixes(controllers),
     description,
-    declarations: drafts,
-    controllers: collectControllers(drafts, modules),
+    declarations,
+    controllers: collectControllers(declarations, modules),
     defaults: options.defaults,
     given: options.given,
     allowAny: AllowAny,
@@ -60,11 +60,11 @@ function declarationOfEntity(
 
 /** The controller classes of the process for entities of this prefix. */
 function collectControllers(
-  drafts: readonly EntityDeclaration[],
+  declarations: readonly EntityDeclaration[],
   modules: ModulesContainer,
 ): CompilerInput['controllers'] {
   const all = listedControllers(modules);
-  const served = new Set(drafts.map(({ declaration }) => declaration.target));
+  const served = new Set(declarations.map(({ declaration }) => declaration.target));
   return [...controllerDeclarations()]
     .filter(({ entity }) => served.has(entity))
     .map((declaration) => {
