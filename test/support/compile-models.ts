@@ -17,16 +17,16 @@ const NO_PERMISSION: CompiledPermission = { kind: 'all-of', permissions: [] };
 
 /** Compiles the declared entities. There is no injector, so permissions are not enforced and there are no controllers. */
 export function compileModels(description: ModelDescription): CompiledModel {
-  const drafts = description.entities.flatMap((entity) => draftOf(entity) ?? []);
+  const declared = description.entities.flatMap((entity) => declarationOf(entity) ?? []);
   const input: CompilerInput = {
     ...OPTIONS,
     takenPrefixes: [],
     description,
-    declarations: drafts,
+    declarations: declared,
     allowAny: AllowAny,
     listed: [],
     controllers: [],
-    laidOut: new Set(drafts.map(({ declaration }) => declaration.target)),
+    laidOut: new Set(declared.map(({ declaration }) => declaration.target)),
   };
   const model = compileResources(input, createParts());
   const problems = problemsOfModel(input, model);
@@ -34,7 +34,7 @@ export function compileModels(description: ModelDescription): CompiledModel {
   return model;
 }
 
-function draftOf(entity: EntityDescription): EntityDeclaration | undefined {
+function declarationOf(entity: EntityDescription): EntityDeclaration | undefined {
   const declaration = entity.targets
     .map((target) => declarations().get(target as object))
     .find((each) => each !== undefined);

@@ -1,47 +1,16 @@
 import type { Bulk } from '../../core/contracts/bulk.js';
 import type { Row } from '../../core/contracts/serializer.js';
 import type { DataAdapter } from '../../core/data-adapter.js';
-import {
-  BulkWriteError,
-  emptyFieldErrors,
-  isRestException,
-  NON_FIELD_ERRORS,
-} from '../../core/errors/rest-exception.js';
+import { BulkWriteError, emptyFieldErrors, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { BulkStepError, FieldErrors } from '../../core/errors/rest-exception.js';
 import { InvalidInput, InvalidItems } from '../../core/errors/http-exceptions.js';
-import { eachInSlices } from '../../core/event-loop.js';
-import { settleMaybe } from '../../core/maybe-promise.js';
-import type { MaybePromise } from '../../core/maybe-promise.js';
 import type { BatchPlan, RefusedPlan } from '../../core/query/plan.js';
+import { refusedPlan } from '../../request/plan/plan-items.js';
 import { writeWithPairs, writtenWith } from '../../request/plan/write-with-pairs.js';
-import { requireObject } from '../../request/request-input.js';
-import type { JsonObject } from '../../request/request-input.js';
 
 /** Throws 400 for more objects than the model allows in one request. */
 export function assertItemCount(count: number, { max }: Bulk): void {
   if (count > max) throw InvalidInput.ofNoField(`Ensure this field has no more than ${max} elements.`);
-}
-
-/** Plans each item of a list; the errors of an item that cannot be planned are reported with those of the others. */
-export async function planItems<Plan>(
-  items: readonly unknown[],
-  plan: (item: JsonObject, index: number) => MaybePromise<Plan>,
-): Promise<readonly (Plan | RefusedPlan)[]> {
-  const plans: (Plan | RefusedPlan)[] = [];
-  const add = (each: Plan | RefusedPlan): void => {
-    plans.push(each);
-  };
-  await eachInSlices(items.entries(), ([index, item]) =>
-    settleMaybe(
-      () => plan(requireObject(item), index),
-      add,
-      (error) => {
-        if (!isRestException(error) || !('fields' in error)) throw error;
-        add({ kind: 'refused', errors: (error as InvalidInput).fields });
-      },
-    ),
-  );
-  return plans;
 }
 
 /** The message of an item that identifies the row of an earlier one. */
@@ -59,7 +28,7 @@ export function rejectDuplicates<Plan extends { readonly kind: string }>(
     if (text === undefined) return plan;
     const isKnown = seen.has(text);
     seen.add(text);
-    return isKnown ? { kind: 'refused', errors: errorsAt(where, REPEATED) } : plan;
+    return isKnown ? refusedPlan(errorsAt(where, REPEATED)) : plan;
   });
 }
 

@@ -27,6 +27,7 @@ import {
   withAliases,
   withSupplied,
 } from '../../request/plan/given-fields.js';
+import { planItems, refusedPlan } from '../../request/plan/plan-items.js';
 import { planCreate, planUpdate } from '../../request/plan/plan-write.js';
 import { assertFewWrites, rejectNested } from '../../request/plan/nested-values.js';
 import { WrittenRows } from '../../request/represent-row.js';
@@ -37,7 +38,7 @@ import { hasWriteCondition } from '../conditional-requests/precondition.stages.j
 import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
 import type { IdempotentWrites, WriteRows } from '../idempotency/idempotency.stage.js';
-import { errorsAt, itemErrors, planItems, assertItemCount, REPEATED, writeBatch } from './batch.js';
+import { errorsAt, itemErrors, assertItemCount, REPEATED, writeBatch } from './batch.js';
 import { changeMany, deleteMany } from './change-many.js';
 import type { ChangeServices } from './change-many.js';
 
@@ -243,9 +244,9 @@ async function writeItems(
   { creating, changing, bulk, completed }: WriteItemsOptions,
   adapter: DataAdapter,
 ): Promise<readonly Row[]> {
-  const steps = await planItems(items, (item): MaybePromise<CreatePlan | UpsertPlan> =>
-    changing ? planUpsert(item, { creating, changing, bulk }) : planCreate(creating, item),
-  );
+  const plan = (item: JsonObject): MaybePromise<CreatePlan | UpsertPlan> =>
+    changing ? planUpsert(item, { creating, changing, bulk }) : planCreate(creating, item);
+  const steps = await planItems(items, plan, refusedPlan);
   return writeBatch(adapter, { kind: 'batch', steps, skipsMissing: false, completed }, (rejections) =>
     itemErrors(rejections, items.length),
   );

@@ -12,7 +12,9 @@ import { copyOf } from '../../core/values/exact-numbers.js';
 import { keyText, noSuchObject } from '../../core/values/keys.js';
 import { foldFieldSelection, rejectParametersExcept } from '../../request/parse/query-parameters.js';
 import { requireObject } from '../../request/request-input.js';
+import type { JsonObject } from '../../request/request-input.js';
 import { keyFieldsOf, keyOfItem } from '../../request/plan/key-fields.js';
+import { planItems, refusedPlan } from '../../request/plan/plan-items.js';
 import { keyCondition } from '../../request/plan/row-conditions.js';
 import { assertFewWrites, rejectNested } from '../../request/plan/nested-values.js';
 import { parseBody, planDelete, planUpdate } from '../../request/plan/plan-write.js';
@@ -21,7 +23,7 @@ import { WrittenRows } from '../../request/represent-row.js';
 import type { OperationResult, RestContext } from '../../request/rest-context.js';
 import { selectFields } from '../field-selection/select-fields.stage.js';
 import type { FieldSelector } from '../field-selection/select-fields.stage.js';
-import { errorsAt, itemErrors, planItems, rejectDuplicates, assertItemCount, writeBatch } from './batch.js';
+import { errorsAt, itemErrors, rejectDuplicates, assertItemCount, writeBatch } from './batch.js';
 import { selectionErrors, selectObjects } from './select-objects.js';
 
 export interface ChangeServices {
@@ -126,7 +128,7 @@ async function planChanges(
   const fields = keyFieldsOf(resource);
   const name = fields.length === 1 ? (fields[0]?.name ?? NON_FIELD_ERRORS) : NON_FIELD_ERRORS;
   const keys = new Map<number, readonly Json[]>();
-  const plans = await planItems(items, async (item, index) => {
+  const planChange = async (item: JsonObject, index: number): Promise<UpdatePlan> => {
     const key = keyOfItem(item, fields, resource);
     keys.set(index, key);
     // A read-only key is not part of the change.
@@ -142,7 +144,8 @@ async function planChanges(
       body,
       where: conjunction([scope, keyCondition(key, resource)]),
     });
-  });
+  };
+  const plans = await planItems(items, planChange, refusedPlan);
   return {
     steps: rejectDuplicates(
       plans,

@@ -1,17 +1,9 @@
 import type { WrittenView } from '../../core/contracts/access-control.js';
 import type { ParsedBody } from '../../core/contracts/serializer.js';
 import { PermissionDenied } from '../../core/errors/http-exceptions.js';
-import type { InvalidInput } from '../../core/errors/http-exceptions.js';
-import {
-  addErrors,
-  emptyFieldErrors,
-  errorAt,
-  isRestException,
-  NON_FIELD_ERRORS,
-} from '../../core/errors/rest-exception.js';
+import { addErrors, emptyFieldErrors, errorAt, NON_FIELD_ERRORS } from '../../core/errors/rest-exception.js';
 import type { FieldErrors } from '../../core/errors/rest-exception.js';
-import { eachInSlices } from '../../core/event-loop.js';
-import { mapMaybe, settleMaybe } from '../../core/maybe-promise.js';
+import { mapMaybe } from '../../core/maybe-promise.js';
 import type { MaybePromise } from '../../core/maybe-promise.js';
 import { ALWAYS, conjunction } from '../../core/query/condition.js';
 import type { Condition } from '../../core/query/condition.js';
@@ -24,13 +16,13 @@ import type { Resource } from '../../core/schema/resource.js';
 import { copyOf } from '../../core/values/exact-numbers.js';
 import { keyText, noSuchObject } from '../../core/values/keys.js';
 import type { NestedBody } from '../../core/values/nested-body.js';
-import { requireObject } from '../request-input.js';
 import type { JsonObject } from '../request-input.js';
 import type { RestContext } from '../rest-context.js';
 import { throttleRequest } from '../throttle-request.js';
 import { keyFieldsOf, keyOfItem } from './key-fields.js';
 import type { KeyField } from './key-fields.js';
 import { refuseNested, withoutNested } from './nested-values.js';
+import { planItems, refusedPlan } from './plan-items.js';
 import { belongsTo, columnsBelow, keyCondition } from './row-conditions.js';
 import { FieldChildren } from './write-children.js';
 import type { ChildSteps, PlannedStep } from './write-children.js';
@@ -164,7 +156,7 @@ async function planSteps(
   const updating = updates && contextOf(updates, 'PATCH');
   const deleting = deletes && contextOf(deletes, 'DELETE');
   const created = creating
-    ? await planEach(nested.create, (item) => planNewChild(item, creating, plans))
+    ? await planItems(nested.create, (item) => planNewChild(item, creating, plans), refused)
     : [];
   const updated = updating ? await planChanges(field, nested, { updating, plans }) : [];
   return {
@@ -172,27 +164,6 @@ async function planSteps(
     update: updated,
     delete: deleting ? planDeletions(field, nested, { deleting, plans, updated }) : [],
   };
-}
-
-async function planEach(
-  items: readonly unknown[],
-  plan: (item: JsonObject, index: number) => MaybePromise<PlannedStep>,
-): Promise<readonly PlannedStep[]> {
-  const steps: PlannedStep[] = [];
-  const add = (step: PlannedStep): void => {
-    steps.push(step);
-  };
-  await eachInSlices(items.entries(), ([index, item]) =>
-    settleMaybe(
-      () => plan(requireObject(item), index),
-      add,
-      (error) => {
-        if (!isRestException(error) || !('fields' in error)) throw error;
-        add(refused((error as InvalidInput).fields));
-      },
-    ),
-  );
-  return steps;
 }
 
 function planNewChild(item: JsonObject, creating: RestContext, plans: ChildPlans): MaybePromise<PlannedStep> {
@@ -217,7 +188,7 @@ function planChanges(
   const below = conditionBelow(relation);
   const fields = isOne ? [] : keyFieldsOf(resource);
   const seen = new Set<string>();
-  return planEach(update, (item) => {
+  const planChange = (item: JsonObject): MaybePromise<PlannedStep> => {
     const key = isOne ? undefined : keyOfItem(item, fields, resource);
     const text = key && keyText(key);
     if (text !== undefined && seen.has(text)) return refused(errorAt([nameOf(fields)], REPEATED));
@@ -243,7 +214,8 @@ function planChanges(
         }),
       };
     });
-  });
+  };
+  return planItems(update, planChange, refused);
 }
 
 /** The rows of a parent: the same object for all of them, so that one statement selects several. */
@@ -292,7 +264,7 @@ function planDeletions(
 }
 
 function refused(errors: FieldErrors): PlannedStep {
-  return { stepBelow: () => ({ kind: 'refused', errors }) };
+  return { stepBelow: () => refusedPlan(errors) };
 }
 
 function withErrors(errors: FieldErrors, more: FieldErrors | undefined): FieldErrors {
